@@ -65,7 +65,8 @@ void buffer_lines_of_errors() {
 /// Output that could not be written (a full disk, a closed pipe) is a failure.
 ExitCode after_output(const std::string& program, ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  std::fprintf(stderr, "%s: cannot write the output\n", program.c_str());
+  std::fprintf(stderr, "%s: cannot write the output; check the free disk space, or the program that reads the output\n",
+               program.c_str());
   return code == ExitCode::ok ? ExitCode::failed : code;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 int main() try {
-  gdrkit::Context context;                    // the first backend that can run here, or $GDRKIT_BACKEND
+  gdrkit::Context context;                    // opens a GPU; GDRKIT_BACKEND=emulated: the emulated device
   auto buffer = context.allocate(64 * 1024);  // device memory; a pointer from cudaMalloc works as well
   auto map = context.map(buffer);             // or gdrkit::map(device_pointer, size_bytes): any alignment, any size
 

@@ -16,10 +16,10 @@ usage_error() {
   exit 2
 }
 
-# Reads lines "percent what". A terminal shows them on one line; otherwise, or if TERM is dumb, each tenth is printed on
-# its own line.
+# Reads lines "percent what". A terminal shows them on one line; otherwise, or if TERM is dumb, each tenth, and at
+# least one line per minute, is printed on its own line.
 show_progress() {
-  local begin=$SECONDS shown=-1 last="" columns=80 rewrites=0 percent what line
+  local begin=$SECONDS printed=$SECONDS shown=-1 last="" columns=80 rewrites=0 percent what line
   if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then rewrites=1; fi
   if [ "$rewrites" = 1 ]; then read -r _ columns < <(stty size <&1 2>/dev/null) && [ "$columns" -gt 20 ] || columns=80; fi
   while read -r percent what; do
@@ -27,8 +27,8 @@ show_progress() {
     last=$line
     if [ "$rewrites" = 1 ]; then
       printf '\r\033[K%s' "${line:0:$((columns - 1))}"
-    elif ((percent / 10 > shown)); then
-      shown=$((percent / 10))
+    elif ((percent / 10 > shown || SECONDS - printed >= 60)); then
+      shown=$((percent / 10)) printed=$SECONDS
       printf '%s\n' "$line"
     fi
   done

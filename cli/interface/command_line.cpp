@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/interface/command_line.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "cli/interface/whole_file.hpp"
@@ -31,8 +33,7 @@ void check_documents(const CommandLine& line) {
     const std::string& path = (*target)->path;
     for (const auto& [other, other_path] : files) {
       if (!are_one_file(path, other_path)) continue;
-      throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s name the same file, %s; the second would replace "
-                                            "the first",
+      throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s name the same file, %s; give each its own file",
                                             line.name, other->long_name, name.c_str(), path.c_str()));
     }
     files.emplace_back(&option, path);
@@ -48,7 +49,9 @@ void ask_for_emulation(const CommandLine& line) {
     throw Failure(ExitCode::usage, format("gdrkit %s: cannot combine --emulated with --backend %s; omit one", line.name,
                                           (*value)->c_str()));
   }
-  if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0) throw Failure(ExitCode::failed, "cannot set GDRKIT_BACKEND");
+  if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0)
+    throw Failure(ExitCode::failed, format("gdrkit %s: cannot set GDRKIT_BACKEND=emulated for --emulated: %s",
+                                           line.name, std::strerror(errno)));
 }
 
 }  // namespace

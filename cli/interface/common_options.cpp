@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/interface/common_options.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "gdrkit/gdrkit.h"
 
@@ -11,7 +13,7 @@ namespace {
 
 void set(const char* name, const std::string& value) {
   if (!value.empty() && ::setenv(name, value.c_str(), 1) != 0) {
-    throw Failure(ExitCode::failed, format("cannot set %s", name));
+    throw Failure(ExitCode::failed, format("cannot set %s=%s: %s", name, value.c_str(), std::strerror(errno)));
   }
 }
 
@@ -23,11 +25,13 @@ void check_copy_kernel(const std::string& wanted) {
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
     if (wanted == name) {
       if (is_usable != 0) return;
-      throw Failure(ExitCode::cannot_run, format("this CPU does not support the copy kernel '%s'", name));
+      throw Failure(
+          ExitCode::cannot_run,
+          format("this CPU does not support the copy kernel '%s'; gdrkit info lists the supported ones", name));
     }
     names += std::string(names.empty() ? "" : ", ") + name;
   }
-  throw Failure(ExitCode::usage, format("unknown copy kernel '%s'; this build has %s", wanted.c_str(), names.c_str()));
+  throw Failure(ExitCode::usage, format("unknown copy kernel '%s'; use one of %s", wanted.c_str(), names.c_str()));
 }
 
 Option json_option(DocumentOption* target, const std::string& schema) {

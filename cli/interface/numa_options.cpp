@@ -34,7 +34,7 @@ platform::NodePair read_pair(const std::string& text) {
   if (!read_node(text.substr(0, colon), &pair.cpu_node) ||
       (is_pair && !read_node(text.substr(colon + 1), &pair.memory_node))) {
     throw Failure(ExitCode::usage,
-                  "--numa: '" + text + "' is not auto, all or CPU_NODE[:MEMORY_NODE], for example 0:1");
+                  "--numa: '" + text + "' is invalid; use auto, all or CPU_NODE[:MEMORY_NODE], for example 0:1");
   }
   if (!is_pair) pair.memory_node = pair.cpu_node;
   return pair;
@@ -111,9 +111,9 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
   if (!placed.is_as_wanted()) {
-    throw Failure(
-        ExitCode::cannot_run,
-        format("--numa %d:%d is not possible here: ", choice.pair.cpu_node, choice.pair.memory_node) + placed.line());
+    throw Failure(ExitCode::cannot_run, format("cannot bind as --numa %d:%d requests; the actual place is: ",
+                                               choice.pair.cpu_node, choice.pair.memory_node) +
+                                            placed.line());
   }
   return placed;
 }

@@ -43,12 +43,14 @@ std::size_t to_bytes(const Option& option, const std::string& text) {
 template <class Number>
 Number unless_sentinel(const Option& option, Number sentinel, Number value, const std::string& text) {
   if (option.shows_default || option.is_hidden || value != sentinel) return value;
-  refuse(option, text, "is out of range; leave the option out to use the default");
+  refuse(option, text, "is not allowed here; omit the option to use the default");
 }
 
 /// `--compare "$OLD"` yields an empty value if OLD is not set. Treating it as "not given" would silently omit the
 /// comparison.
-std::string refuse_empty(const std::string& text) { return text.empty() ? "its value is empty" : ""; }
+std::string refuse_empty(const std::string& text) {
+  return text.empty() ? "its value is empty; give a value or omit the option" : "";
+}
 
 std::string choose(const Option& option, const std::vector<std::string>& words, const std::string& text) {
   if (std::find(words.begin(), words.end(), text) != words.end()) return text;

@@ -86,7 +86,8 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
   line.name = "snapshot";
   line.uses_device = false;
   line.summary =
-      "Records the files that the checks read into one tar archive. Read it with --root of doctor, topo and env.";
+      "Records the files that the checks read into one tar archive, for example for a bug report. Read it with --root "
+      "of doctor, topo and env.";
   line.exit_codes =
       "0 written, 1 not written, 2 wrong usage, 3 written but files could not be read, 4 --root is not a recording";
   line.example =

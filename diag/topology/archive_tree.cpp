@@ -112,8 +112,8 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   const auto parts = components(member.folder, member.name);
   if (parts.size() > depth_limit) {
-    return base::fail(EINVAL, "contains a member nested in too many folders (%zu) at byte %zu", parts.size(),
-                      member.offset);
+    return base::fail(EINVAL, "contains a member at byte %zu nested deeper than %zu folders", member.offset,
+                      depth_limit);
   }
   Member* at = &root_;
   for (const std::string_view part : parts) {

@@ -49,10 +49,10 @@
  * - `-ETIMEDOUT`: the wait exceeded the PE's time limit.
  *
  * @section shmem_threads Threads
- * All functions are thread-safe, with one exception: at most one thread of a PE may be in a collective of the same team
- * at a time. Every member PE of the job or team must call its collectives in the same order. A thread operates on the
- * PE to which it was last bound by gdrkit_shmem_init(), gdrkit_shmem_init_shared() or gdrkit_shmem_use(). A thread that
- * is bound to none operates on the only PE of the process.
+ * All functions are thread-safe, with one exception: two threads of a PE must not be in collectives of the same team at
+ * the same time. Every member PE of the job or team must call its collectives in the same order. A thread operates on
+ * the PE to which it was last bound by gdrkit_shmem_init(), gdrkit_shmem_init_shared() or gdrkit_shmem_use(). A thread
+ * that is bound to none operates on the only PE of the process.
  *
  * @section shmem_memory Memory
  * The `target` of a put and the `source` of a get are addresses in the caller's own symmetric heap. The other argument
@@ -61,8 +61,9 @@
  * caller's own PE number.
  *
  * @section shmem_order Ordering
- * docs/shmem-memory-model.md defines what each call guarantees. In short: the source of a put may be reused when the
- * put returns; a fence orders puts to the same PE; after a quiet all earlier puts are visible at their targets.
+ * docs/shmem-memory-model.md defines what each call guarantees. The source of gdrkit_shmem_put() may be reused when the
+ * call returns. gdrkit_shmem_fence() orders earlier puts before later puts to the same PE. After gdrkit_shmem_quiet(),
+ * all earlier puts are visible at their targets.
  */
 
 #include <gdrkit/shmem_types.h>

@@ -9,6 +9,7 @@
 #ifndef GDRKIT_SHMEM_COLLECTIVES_H
 #define GDRKIT_SHMEM_COLLECTIVES_H
 
+#include <gdrkit/shmem_reduction.h>
 #include <gdrkit/shmem_team.h>
 
 #ifdef __cplusplus
@@ -24,18 +25,18 @@ extern "C" {
  * the symmetric heap. Between the start and the completion of a PE's call, no PE may access the source and target of
  * that PE by other means. Calls may follow each other without a barrier. A call with size 0 does nothing.
  *
- * `target` and `source` may be equal in reduce and broadcast. In fcollect the source may be its own part of the target.
- * Otherwise they must not overlap.
+ * `target` and `source` may be equal in reduce and broadcast. In fcollect, `source` may be the caller's part of
+ * `target`. Otherwise they must not overlap.
  *
  * A call is complete when it returns. A call with the suffix `_on_stream` adds work to the stream and returns; it is
  * complete when the stream has performed the work. A PE performs one collective of a team at a time, and all PEs
  * perform them in the same order. The caller orders collectives of several streams, for example by events.
  *
- * Calls that differ between PEs fail with `-EPROTO` on every PE. On streams they are compared only with
- * `GDRKIT_SHMEM_CHECK_COLLECTIVES=1`, which makes each call wait for the CPUs of the team. Without it they time out: no
- * GPU kernel waits for longer than the PE's limit. After a timeout the team is unusable. Later calls with the team, and
- * the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or gdrkit_shmem_stream_synchronize(), return `-ETIMEDOUT`;
- * the error message names the PE that did not respond.
+ * Calls that differ between PEs fail with `-EPROTO` on every PE. On streams, calls are compared only if the environment
+ * variable `GDRKIT_SHMEM_CHECK_COLLECTIVES` is 1; each call then waits for the CPUs of the team. Otherwise calls that
+ * differ time out: no GPU kernel waits for longer than the PE's limit. After a timeout the team is unusable. Later
+ * calls with the team, and the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or
+ * gdrkit_shmem_stream_synchronize(), return `-ETIMEDOUT`. The error message names the PE that did not respond.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
@@ -47,37 +48,6 @@ extern "C" {
  * @endcode
  * @{
  */
-
-/**
- * @brief Type of the elements of a reduction.
- *
- * The value is the size in bytes, plus 16 for signed types, 32 for floating-point types and 64 for bfloat16.
- */
-enum gdrkit_shmem_type GDRKIT_SHMEM_IS_INT {
-  GDRKIT_SHMEM_TYPE_UINT8 = 1,                  /**< uint8_t */
-  GDRKIT_SHMEM_TYPE_UINT16 = 2,                 /**< uint16_t */
-  GDRKIT_SHMEM_TYPE_UINT32 = 4,                 /**< uint32_t */
-  GDRKIT_SHMEM_TYPE_UINT64 = 8,                 /**< uint64_t */
-  GDRKIT_SHMEM_TYPE_INT8 = 16 + 1,              /**< int8_t */
-  GDRKIT_SHMEM_TYPE_INT16 = 16 + 2,             /**< int16_t */
-  GDRKIT_SHMEM_TYPE_INT32 = 16 + 4,             /**< int32_t */
-  GDRKIT_SHMEM_TYPE_INT64 = 16 + 8,             /**< int64_t */
-  GDRKIT_SHMEM_TYPE_HALF = 32 + 16 + 2,         /**< IEEE 754 binary16 (CUDA's __half) */
-  GDRKIT_SHMEM_TYPE_FLOAT = 32 + 16 + 4,        /**< float */
-  GDRKIT_SHMEM_TYPE_DOUBLE = 32 + 16 + 8,       /**< double */
-  GDRKIT_SHMEM_TYPE_BFLOAT16 = 64 + 32 + 16 + 2 /**< bfloat16 (CUDA's __nv_bfloat16) */
-};
-
-/** @brief Operation of a reduction. */
-enum gdrkit_shmem_reduction GDRKIT_SHMEM_IS_INT {
-  GDRKIT_SHMEM_SUM = 0,  /**< Sum. */
-  GDRKIT_SHMEM_PROD = 1, /**< Product. */
-  GDRKIT_SHMEM_MIN = 2,  /**< Minimum. */
-  GDRKIT_SHMEM_MAX = 3,  /**< Maximum. */
-  GDRKIT_SHMEM_AND = 4,  /**< Bitwise and; integers only. */
-  GDRKIT_SHMEM_OR = 5,   /**< Bitwise or; integers only. */
-  GDRKIT_SHMEM_XOR = 6   /**< Bitwise exclusive or; integers only. */
-};
 
 #ifndef __CUDACC_RTC__ /* NVRTC rejects functions of the host */
 /**
@@ -155,71 +125,6 @@ int gdrkit_shmem_alltoall(gdrkit_shmem_team_t team, void* target, const void* so
  */
 int gdrkit_shmem_alltoall_on_stream(gdrkit_shmem_team_t team, void* target, const void* source, size_t size_bytes,
                                     void* stream);
-
-/**
- * @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
- * @param[in] team The team.
- * @param[in] type Type of the elements.
- * @param[in] reduction The operation.
- * @param[out] target Symmetric memory of `count` elements, naturally aligned.
- * @param[in] source Symmetric memory of `count` elements, naturally aligned.
- * @param[in] count Number of elements.
- * @return 0, or an error of gdrkit_shmem_broadcast().
- *   - `-EINVAL`: also for an invalid type or reduction, and for AND, OR and XOR of floating-point types.
- * @note Collective over `team`.
- */
-int gdrkit_shmem_reduce(gdrkit_shmem_team_t team, enum gdrkit_shmem_type type, enum gdrkit_shmem_reduction reduction,
-                        void* target, const void* source, size_t count);
-/**
- * @brief Performs gdrkit_shmem_reduce() in the order of a stream.
- * @param[in] team The team.
- * @param[in] type Type of the elements.
- * @param[in] reduction The operation.
- * @param[out] target Symmetric memory of `count` elements, naturally aligned.
- * @param[in] source Symmetric memory of `count` elements, naturally aligned.
- * @param[in] count Number of elements.
- * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_reduce().
- * @note Collective over `team`.
- */
-int gdrkit_shmem_reduce_on_stream(gdrkit_shmem_team_t team, enum gdrkit_shmem_type type,
-                                  enum gdrkit_shmem_reduction reduction, void* target, const void* source, size_t count,
-                                  void* stream);
-
-/**
- * @brief Reduces the sources of all PEs, and stores part i of the result in PE i's target.
- * @param[in] team The team.
- * @param[in] type Type of the elements.
- * @param[in] reduction The operation.
- * @param[out] target Symmetric memory of `count` elements, naturally aligned.
- * @param[in] source Symmetric memory of `count` elements per PE, naturally aligned.
- * @param[in] count Number of elements of one part.
- * @return 0, or an error of gdrkit_shmem_reduce().
- * @note Collective over `team`.
- */
-int gdrkit_shmem_reducescatter(gdrkit_shmem_team_t team, enum gdrkit_shmem_type type,
-                               enum gdrkit_shmem_reduction reduction, void* target, const void* source, size_t count);
-/**
- * @brief Performs gdrkit_shmem_reducescatter() in the order of a stream.
- * @param[in] team The team.
- * @param[in] type Type of the elements.
- * @param[in] reduction The operation.
- * @param[out] target Symmetric memory of `count` elements, naturally aligned.
- * @param[in] source Symmetric memory of `count` elements per PE, naturally aligned.
- * @param[in] count Number of elements of one part.
- * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_reduce().
- * @note Collective over `team`.
- */
-int gdrkit_shmem_reducescatter_on_stream(gdrkit_shmem_team_t team, enum gdrkit_shmem_type type,
-                                         enum gdrkit_shmem_reduction reduction, void* target, const void* source,
-                                         size_t count, void* stream);
-
-/** @brief Returns the enum gdrkit_shmem_type of an arithmetic C type. */
-#define GDRKIT_SHMEM_TYPE_OF(type)                                                                         \
-  GDRKIT_SHMEM_CAST(enum gdrkit_shmem_type,                                                                \
-                    sizeof(type) | (GDRKIT_SHMEM_CAST(type, -1) > GDRKIT_SHMEM_CAST(type, 0) ? 0U : 16U) | \
-                        (GDRKIT_SHMEM_CAST(type, 0.5) > GDRKIT_SHMEM_CAST(type, 0) ? 32U : 0U))
 
 #ifdef GDRKIT_DOXYGEN
 /**
@@ -305,73 +210,7 @@ static inline int gdrkit_shmem_TYPENAME_alltoall(gdrkit_shmem_team_t team, TYPE*
  */
 static inline int gdrkit_shmem_TYPENAME_alltoall_on_stream(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
                                                            size_t count, void* stream);
-/**
- * @brief Calls gdrkit_shmem_reduce() with elements of one type.
- *
- * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
- * `max`, `and`, `or`, `xor`.
- * @param[in] team The team.
- * @param[out] target Symmetric memory.
- * @param[in] source Symmetric memory.
- * @param[in] count Number of elements of the source.
- * @return 0, or an error of gdrkit_shmem_reduce().
- * @note Collective over `team`.
- */
-static inline int gdrkit_shmem_TYPENAME_REDUCTION_reduce(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
-                                                         size_t count);
-/**
- * @brief Calls gdrkit_shmem_reduce_on_stream() with elements of one type.
- *
- * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
- * `max`, `and`, `or`, `xor`.
- * @param[in] team The team.
- * @param[out] target Symmetric memory.
- * @param[in] source Symmetric memory.
- * @param[in] count Number of elements of the source.
- * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_reduce().
- * @note Collective over `team`.
- */
-static inline int gdrkit_shmem_TYPENAME_REDUCTION_reduce_on_stream(gdrkit_shmem_team_t team, TYPE* target,
-                                                                   const TYPE* source, size_t count, void* stream);
-/**
- * @brief Calls gdrkit_shmem_reducescatter() with elements of one type.
- *
- * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
- * `max`, `and`, `or`, `xor`.
- * @param[in] team The team.
- * @param[out] target Symmetric memory.
- * @param[in] source Symmetric memory.
- * @param[in] count Number of elements of one part.
- * @return 0, or an error of gdrkit_shmem_reducescatter().
- * @note Collective over `team`.
- */
-static inline int gdrkit_shmem_TYPENAME_REDUCTION_reducescatter(gdrkit_shmem_team_t team, TYPE* target,
-                                                                const TYPE* source, size_t count);
-/**
- * @brief Calls gdrkit_shmem_reducescatter_on_stream() with elements of one type.
- *
- * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
- * `max`, `and`, `or`, `xor`.
- * @param[in] team The team.
- * @param[out] target Symmetric memory.
- * @param[in] source Symmetric memory.
- * @param[in] count Number of elements of one part.
- * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_reducescatter().
- * @note Collective over `team`.
- */
-static inline int gdrkit_shmem_TYPENAME_REDUCTION_reducescatter_on_stream(gdrkit_shmem_team_t team, TYPE* target,
-                                                                          const TYPE* source, size_t count,
-                                                                          void* stream);
 #else
-/* clang-format off */
-#define GDRKIT_SHMEM_FOR_EACH_REDUCTION(X, name, type)                                                        \
-  X(name, type, sum, GDRKIT_SHMEM_SUM) X(name, type, prod, GDRKIT_SHMEM_PROD) X(name, type, min, GDRKIT_SHMEM_MIN) \
-  X(name, type, max, GDRKIT_SHMEM_MAX) X(name, type, and, GDRKIT_SHMEM_AND) X(name, type, or, GDRKIT_SHMEM_OR)     \
-  X(name, type, xor, GDRKIT_SHMEM_XOR)
-/* clang-format on */
-
 #define GDRKIT_SHMEM_DEFINE_COLLECTIVE(name, type, operation, parameter, argument)                                \
   static inline int gdrkit_shmem_##name##_##operation(gdrkit_shmem_team_t team, type* target, const type* source, \
                                                       size_t count parameter) {                                   \
@@ -380,24 +219,6 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reducescatter_on_stream(gdrkit
                : gdrkit_shmem_##operation(team, target, source, count * sizeof(type) argument);                   \
   }
 #define GDRKIT_SHMEM_COMMA ,
-#define GDRKIT_SHMEM_DEFINE_REDUCTION(name, type, reduction, number)                                               \
-  static inline int gdrkit_shmem_##name##_##reduction##_reduce(gdrkit_shmem_team_t team, type* target,             \
-                                                               const type* source, size_t count) {                 \
-    return gdrkit_shmem_reduce(team, GDRKIT_SHMEM_TYPE_OF(type), number, target, source, count);                   \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_##reduction##_reduce_on_stream(                                          \
-      gdrkit_shmem_team_t team, type* target, const type* source, size_t count, void* stream) {                    \
-    return gdrkit_shmem_reduce_on_stream(team, GDRKIT_SHMEM_TYPE_OF(type), number, target, source, count, stream); \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_##reduction##_reducescatter(gdrkit_shmem_team_t team, type* target,      \
-                                                                      const type* source, size_t count) {          \
-    return gdrkit_shmem_reducescatter(team, GDRKIT_SHMEM_TYPE_OF(type), number, target, source, count);            \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_##reduction##_reducescatter_on_stream(                                   \
-      gdrkit_shmem_team_t team, type* target, const type* source, size_t count, void* stream) {                    \
-    return gdrkit_shmem_reducescatter_on_stream(team, GDRKIT_SHMEM_TYPE_OF(type), number, target, source, count,   \
-                                                stream);                                                           \
-  }
 #define GDRKIT_SHMEM_DEFINE_COLLECTIVES(name, type)                                                           \
   GDRKIT_SHMEM_DEFINE_COLLECTIVE(name, type, broadcast, GDRKIT_SHMEM_COMMA int root, GDRKIT_SHMEM_COMMA root) \
   GDRKIT_SHMEM_DEFINE_COLLECTIVE(name, type, fcollect, , )                                                    \
@@ -408,11 +229,9 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reducescatter_on_stream(gdrkit
   GDRKIT_SHMEM_DEFINE_COLLECTIVE(name, type, fcollect_on_stream, GDRKIT_SHMEM_COMMA void* stream,             \
                                  GDRKIT_SHMEM_COMMA stream)                                                   \
   GDRKIT_SHMEM_DEFINE_COLLECTIVE(name, type, alltoall_on_stream, GDRKIT_SHMEM_COMMA void* stream,             \
-                                 GDRKIT_SHMEM_COMMA stream)                                                   \
-  GDRKIT_SHMEM_FOR_EACH_REDUCTION(GDRKIT_SHMEM_DEFINE_REDUCTION, name, type)
+                                 GDRKIT_SHMEM_COMMA stream)
 GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_SHMEM_DEFINE_COLLECTIVES)
 #undef GDRKIT_SHMEM_DEFINE_COLLECTIVES
-#undef GDRKIT_SHMEM_DEFINE_REDUCTION
 #undef GDRKIT_SHMEM_COMMA
 #undef GDRKIT_SHMEM_DEFINE_COLLECTIVE
 #endif

@@ -9,12 +9,15 @@
 /// @ingroup shmem
 /// @brief Communication by GPU threads, in namespace gdrkit::shmem.
 ///
-/// GPUs that can access each other (NVLink, PCIe peer access) use loads and stores. A thread of the PE, the proxy,
-/// sends data to other nodes. The headers require C++17, but not relocatable device code. An ordinary C++ compiler also
-/// compiles them, for host threads that emulate GPU threads on the emulated device.
+/// GPUs that can access each other (NVLink, PCIe peer access) use loads and stores. A host thread of the PE, the
+/// proxy, sends data to other nodes. The headers require C++17, but not relocatable device code. An ordinary C++
+/// compiler also compiles them, for host threads that emulate GPU threads on the emulated device.
 ///
 /// The host passes the state of the PE (gdrkit_shmem_get_device_state). Addresses are in the caller's own symmetric
 /// heap, as on the host. Arguments are not checked. All threads of a group call a function with the same arguments.
+///
+/// gdrkit/shmem_collectives.cuh adds teams and collectives, gdrkit/shmem_device_words.cuh waits for many words, and
+/// gdrkit/shmem_state.cuh the state without an argument.
 ///
 /// @code{.cu}
 /// #include <gdrkit/shmem_device.cuh>

@@ -20,7 +20,8 @@ namespace gdrkit::shmem {
 /// @param[in] value Operand of the signal.
 /// @param[in] operation How the signal changes the word.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @note A PE that observes the new value also observes puts to it that this thread fenced before the call.
+/// @note A PE that observes the new value also observes earlier puts to it that a fence of this thread orders
+///   before the signal.
 GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, std::uint64_t value,
                                      gdrkit_shmem_signal operation, int pe) {
   if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
@@ -76,8 +77,8 @@ GDRKIT_SHMEM_FUNCTION auto* unsigned_word(const Word* address) {
 /// @param[in] address Address of the word of 4 or 8 bytes, naturally aligned.
 /// @param[in] comparison The comparison; signed or unsigned according to `Word`.
 /// @param[in] value Right operand of the comparison.
-/// @return true if it does. If a signal wrote the value, then the data of the same put_signal(), and puts that the
-///   sender fenced before the signal, are visible.
+/// @return true if it does. If a signal wrote the value, the data of the same put_signal() is visible. So are earlier
+///   puts of the sender that a fence orders before the signal.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison comparison, Word value) {
   return detail::compares(static_cast<Word>(detail::load_acquire(detail::unsigned_word(address))), comparison, value);
@@ -99,8 +100,8 @@ GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, g
 }
 /// @brief Loads a signal word of the caller's heap.
 /// @param[in] signal Address of the word.
-/// @return The value. The data of the same put_signal(), and puts that the sender fenced before the signal, are
-///   visible.
+/// @return The value. The data of the same put_signal() is visible. So are earlier puts of the sender that a fence
+///   orders before the signal.
 GDRKIT_SHMEM_FUNCTION std::uint64_t signal_fetch(const std::uint64_t* signal) { return detail::load_acquire(signal); }
 /// @brief Waits until a signal word of the caller's heap satisfies a comparison. See wait_until().
 /// @param[in] state State of the PE.

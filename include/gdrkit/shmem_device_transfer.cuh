@@ -111,7 +111,7 @@ GDRKIT_SHMEM_FUNCTION void fence(const State& state) {
   detail::fence_release();
   if (state.proxy_address != 0) detail::fence_by_proxy(state);
 }
-/// @brief Completes earlier puts and atomic operations. They are visible to every PE.
+/// @brief Waits until earlier puts and atomic operations are complete and visible to every PE.
 /// @param[in] state State of the PE.
 /// @note Applies to the operations of the calling thread, and of threads that synchronized with it before.
 GDRKIT_SHMEM_FUNCTION void quiet(const State& state) {

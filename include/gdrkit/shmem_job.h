@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Initialization, finalization and properties of a PE. Included by gdrkit/shmem.h.
+ * @brief Initialization and finalization of a PE of a job. Included by gdrkit/shmem.h.
  */
 #ifndef GDRKIT_SHMEM_JOB_H
 #define GDRKIT_SHMEM_JOB_H
 
+#include <gdrkit/shmem_pe.h>
 #include <gdrkit/shmem_types.h>
 
 #ifdef __cplusplus
@@ -36,18 +37,6 @@ extern "C" {
  * @{
  */
 
-/**
- * @brief Handle of a PE of this process.
- *
- * A process may have several PEs, one per GPU. In a forked child calls on a PE of the parent return `-EACCES`, except
- * gdrkit_shmem_use(), which returns `-EINVAL`. The exit of the child does not affect these PEs. The child may call
- * gdrkit_shmem_init() to get its own PE. That call ignores the launcher's environment: the job has one PE unless the
- * options set `n_pes`.
- */
-typedef struct {
-  uint64_t value; /**< Unique in this process; 0: none. */
-} gdrkit_shmem_pe_t;
-
 /** @brief Unique ID of a job, made by the process of PE 0 and distributed to the others by the application. */
 typedef struct {
   unsigned char bytes[128]; /**< Opaque contents. Keep them secret: they include the key of the job. */
@@ -66,8 +55,9 @@ typedef int (*gdrkit_shmem_allgather_t)(const void* mine, size_t size_bytes, voi
 /**
  * @brief Options of gdrkit_shmem_init().
  *
- * Set `struct_size`. Members that are 0 have their defaults. With `n_pes` 0 the environment of a launcher
- * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE.
+ * Set `struct_size`. A member that is 0 selects its default. If `n_pes` is 0, the environment of a launcher
+ * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE. Names
+ * in capitals are environment variables (docs/environment.md).
  */
 struct gdrkit_shmem_options {
   uint32_t struct_size; /**< `sizeof(struct gdrkit_shmem_options)`. */
@@ -87,27 +77,12 @@ struct gdrkit_shmem_options {
    * heap. */
   uint32_t should_read_nvshmem_variables;
   /**
-   * 1: select the device as NVSHMEM does. If `has_device` is 1, `device` is used. Otherwise, if the calling thread's
-   * current CUDA context is on a device other than 0, that device is used, else the device for the PE's local rank.
-   * After init the PE's device is current in that thread. A call of malloc, calloc, align or barrier_all in a thread
-   * where another device is current prints a warning to stderr, once per process.
+   * 1: select the device as NVSHMEM does. If `has_device` is 1, `device` is used. Otherwise the device of the calling
+   * thread's current CUDA context is used, if it is not device 0. In all other cases the PE's local rank selects the
+   * device. After init the PE's device is current in that thread. A call of malloc, calloc, align or barrier_all in a
+   * thread where another device is current prints a warning to stderr, once per process.
    */
   uint32_t should_follow_current_device;
-};
-
-/** @brief Properties of a PE, its node and its heap. */
-struct gdrkit_shmem_info {
-  uint32_t struct_size;     /**< In: `sizeof(struct gdrkit_shmem_info)`. */
-  int32_t pe;               /**< PE number. */
-  int32_t n_pes;            /**< Number of PEs of the job. */
-  int32_t node_pes;         /**< Number of PEs of the job on this node, including this PE. */
-  int32_t device;           /**< CUDA device number. */
-  int32_t is_emulated;      /**< 1 for the emulated device, 0 for a GPU. */
-  uint64_t heap_address;    /**< Address of the caller's heap. */
-  uint64_t heap_bytes;      /**< Memory that the heap has allocated from the GPU. */
-  uint64_t heap_max_bytes;  /**< Maximum of `heap_bytes`. */
-  uint64_t heap_used_bytes; /**< Memory of the objects in the heap. */
-  uint64_t stride_bytes;    /**< Distance between the heaps of PEs of this node in this process's address space. */
 };
 
 /**
@@ -120,7 +95,7 @@ struct gdrkit_shmem_info {
  *   - `-EADDRNOTAVAIL`: no network address is available to listen on.
  *   - `-ENODEV`: the network interface `GDRKIT_SHMEM_INTERFACE` does not exist or is down.
  *   - Another errno of socket(2), bind(2) or listen(2).
- * @note Needs no PE.
+ * @note May be called without a PE.
  */
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
 
@@ -129,12 +104,12 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
  * @param[in] id ID from gdrkit_shmem_get_unique_id() in this process.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL, or this process has no socket for it.
- * @note Needs no PE.
+ * @note May be called without a PE.
  */
 int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id);
 
 /**
- * @brief Makes this process or thread a PE of a job, and binds the calling thread to it.
+ * @brief Joins a job as a new PE of this process, and binds the calling thread to it.
  *
  * It uses the GPU's primary context, as the CUDA runtime does. The calling thread's current context does not change
  * unless `should_follow_current_device` is set.
@@ -167,7 +142,7 @@ int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
 int gdrkit_shmem_finalize(void);
 
 /**
- * @brief Starts or shares one PE of the process, for libraries that are used together.
+ * @brief Initializes a PE that several libraries of this process share.
  *
  * The first call works like gdrkit_shmem_init(). Later calls ignore `options` and bind the calling thread to that PE.
  * @param[in] options Options, or NULL for the defaults.
@@ -194,75 +169,13 @@ int gdrkit_shmem_finalize_shared(void);
  * @return 0 on success.
  *   - `-EINVAL`: an argument is NULL, or a function of MPI failed.
  *   - `-ENOENT`: the process has not loaded an MPI.
- * @note Needs no PE.
+ * @note May be called without a PE.
  */
 int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
 
 /**
- * @brief Returns the handle of the calling thread's PE.
- * @param[out] pe The handle.
- * @return 0, or an error of @ref shmem_errors.
- */
-int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe);
-
-/**
- * @brief Binds the calling thread to a PE of this process.
- * @param[in] pe Handle from gdrkit_shmem_current().
- * @return 0 on success.
- *   - `-EINVAL`: the PE was finalized, or does not belong to this process.
- */
-int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);
-
-/**
- * @brief Returns the number of the calling thread's PE.
- * @return PE number from 0.
- *   - `-EINVAL`, `-EACCES`: see @ref shmem_errors.
- * @note Does not change gdrkit_shmem_last_error().
- */
-int gdrkit_shmem_my_pe(void);
-
-/**
- * @brief Returns the number of PEs of the calling thread's job.
- * @return Number of PEs, at least 1.
- *   - `-EINVAL`, `-EACCES`: see @ref shmem_errors.
- * @note Does not change gdrkit_shmem_last_error().
- */
-int gdrkit_shmem_n_pes(void);
-
-/**
- * @brief Returns properties of the calling thread's PE.
- * @param[in,out] info The properties. Set `struct_size` before the call.
- * @return 0 on success.
- *   - `-EINVAL`: `info` is NULL, or `struct_size` is too small.
- *   - See also @ref shmem_errors.
- */
-int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
-
-/**
- * @brief Sets the time limit of later collectives and waits of this PE.
- * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; a
- *   wait for a PE that has exited still fails with `-ECONNRESET`.
- * @return 0, or an error of @ref shmem_errors.
- */
-int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
-
-/**
- * @brief Describes how data reaches a PE, in human-readable text.
- *
- * The text has one line per transport, in the order in which the transports are tried. Each line describes what the
- * transport carries, or why it is not used.
- * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @param[out] text Buffer for the text. May be NULL if `size_bytes` is 0.
- * @param[in] size_bytes Size of the buffer in bytes, including the terminating zero. A longer text is truncated and
- *   still terminated.
- * @return Length of the whole text without the terminating zero.
- *   - See @ref shmem_errors for errors.
- */
-int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes);
-
-/**
  * @brief Returns the error message of the calling thread's last failed call.
- * @return The message, "" if no call failed. It is valid until the next failing call of the thread.
+ * @return The message, or "" if no call failed. It is valid until the next failing call of the thread.
  */
 const char* gdrkit_shmem_last_error(void);
 

@@ -101,8 +101,8 @@ int gdrkit_shmem_library_init(void* library);
  *   - `-EAGAIN`: a thread that serves GPU kernels cannot be started.
  *   - See also @ref shmem_errors.
  * @note Every PE must call it, because blocks of one PE may wait for those of another.
- * @note The limit is that of one PE. If several PEs share a GPU, divide gdrkit_shmem_collective_grid() by their number.
- *   Otherwise their grids do not run at the same time, and waits between them time out.
+ * @note gdrkit_shmem_collective_grid() returns the maximum for one PE. If several PEs share a GPU, divide it by their
+ *   number. Otherwise their grids do not run at the same time, and waits between them time out.
  */
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters);

@@ -91,7 +91,7 @@ int gdrkit_shmem_free(void* address);
 int gdrkit_shmem_ptr(const void* address, int pe, void** pointer);
 
 /**
- * @brief Registers a local buffer, so that transfers need not query the driver for its kind.
+ * @brief Registers a local buffer, so that transfers need not query the driver for the type of its memory.
  *
  * Unregister the buffer before freeing it.
  * @param[in] address Start of the buffer: host memory, or memory of the PE's GPU outside the symmetric heap.
@@ -121,10 +121,10 @@ int gdrkit_shmem_buffer_unregister_all(void);
 /**
  * @brief Makes GPU memory of the application symmetric, without a copy.
  *
- * The memory must come from cuMemCreate with a POSIX file descriptor as its handle type, and `buffer` must be the start
- * of its allocation. Memory from cudaMalloc and host memory cannot be shared. The whole allocation is mapped by the
- * other PEs, but accesses beyond `size_bytes` are rejected. The address range counts towards `heap_max_bytes`. The
- * memory exists until it is unregistered or the PE is finalized, even if the caller frees its own mapping.
+ * The memory must come from cuMemCreate with the handle type CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, and `buffer`
+ * must be the start of its allocation. Memory from cudaMalloc and host memory cannot be shared. The other PEs map the
+ * whole allocation, but calls reject accesses beyond `size_bytes`. The address range counts towards `heap_max_bytes`.
+ * The memory exists until it is unregistered or the PE is finalized, even if the caller frees its own mapping.
  * @param[in] buffer Start of the memory on the PE's GPU.
  * @param[in] size_bytes Size in bytes, at least 1, the same on every PE.
  * @param[out] address Symmetric address of the memory, for all calls and for GPU kernels.

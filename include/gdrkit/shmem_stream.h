@@ -137,7 +137,7 @@ int gdrkit_shmem_signal_wait_until_on_stream(const uint64_t* signal, enum gdrkit
                                              uint64_t value, void* stream);
 
 /**
- * @brief Completes the earlier puts, gets and signals of a stream, and what gdrkit_shmem_quiet() completes.
+ * @brief Completes earlier puts, gets and signals of a stream, and the operations that gdrkit_shmem_quiet() completes.
  *
  * The operations of the stream are complete when the stream has passed this call. The call itself may wait for the
  * operations of the CPU.

@@ -79,7 +79,7 @@ int gdrkit_shmem_team_n_pes(gdrkit_shmem_team_t team);
 int gdrkit_shmem_team_translate_pe(gdrkit_shmem_team_t team, int pe, gdrkit_shmem_team_t other);
 
 /**
- * @brief Makes a team of the PEs `start`, `start + stride`, ... of a team.
+ * @brief Makes a team of the PEs `start`, `start + stride`, ... of `parent`.
  * @param[in] parent Parent team. `start` and `stride` refer to its PE numbers. All its PEs must call the function with
  *   the same arguments.
  * @param[in] start Number of the first PE in `parent`.
@@ -87,7 +87,7 @@ int gdrkit_shmem_team_translate_pe(gdrkit_shmem_team_t team, int pe, gdrkit_shme
  * @param[in] size Number of PEs of the new team, at least 1.
  * @param[out] team The new team; GDRKIT_SHMEM_TEAM_INVALID on PEs that are not in it.
  * @return 0 on success.
- *   - `-EINVAL`: a number is outside `parent`, `parent` is not a team of this PE, or `team` is NULL.
+ *   - `-EINVAL`: a PE number is not in `parent`, `parent` is not a team of this PE, or `team` is NULL.
  *   - `-EPROTO`: PEs passed different arguments or called different collective functions.
  *   - `-ENOSPC`: a PE of `parent` is in GDRKIT_SHMEM_TEAMS_MAX teams.
  *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
@@ -113,7 +113,7 @@ int gdrkit_shmem_team_split_2d(gdrkit_shmem_team_t parent, int x_range, gdrkit_s
 
 /**
  * @brief Destroys a team. Its operations on streams must be complete. Its handles are invalid afterwards.
- * @param[in] team The team. GDRKIT_SHMEM_TEAM_INVALID does nothing.
+ * @param[in] team The team. For GDRKIT_SHMEM_TEAM_INVALID the call does nothing.
  * @return 0 on success.
  *   - `-EINVAL`: `team` is not a team of this PE, or is one of the three predefined teams.
  *   - `-EPROTO`, `-ETIMEDOUT`, `-ECONNRESET`: as for gdrkit_shmem_team_split_strided().

@@ -18,9 +18,9 @@ extern "C" {
  * @ingroup shmem
  * @brief One-sided transfers by the CPU, and their ordering.
  *
- * Addresses may have any alignment. A transfer of size 0 moves no data; put_signal still updates the word. Errors of
- * the target side that occur after a call has returned are reported by the next gdrkit_shmem_quiet() or
- * gdrkit_shmem_barrier_all().
+ * Addresses may have any alignment. A transfer of size 0 moves no data; put_signal still updates the word. The next
+ * gdrkit_shmem_quiet() or gdrkit_shmem_barrier_all() reports errors of the target PE that occur after a call has
+ * returned.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
@@ -121,7 +121,7 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
  * @param[in] operation How the signal changes the word.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put_signal().
- * @note A PE that observes the new value also observes the puts to it that the calling PE fenced before the call.
+ * @note A PE that observes the new value also observes earlier puts to it that a fence orders before the signal.
  */
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe);
 
@@ -130,13 +130,13 @@ int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_s
  * @param[in] signal Address of the word in the caller's heap, aligned to 8 bytes.
  * @param[out] value Value of the word.
  * @return 0, or an error of @ref shmem_errors.
- * @note If the call returns the value written by a signal, then the data of the same put_signal, and puts that the
- *   sender fenced before the signal, are visible to this PE.
+ * @note If the call returns the value written by a signal, the data of the same put_signal is visible to this PE.
+ *   So are earlier puts of the sender that a fence orders before the signal.
  */
 int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value);
 
 /**
- * @brief Orders earlier puts of this PE to each PE before its later puts to the same PE.
+ * @brief Orders this PE's earlier puts to each PE before its later puts to the same PE.
  *
  * Does not complete outstanding puts.
  * @return 0, or an error of @ref shmem_errors.
@@ -145,7 +145,7 @@ int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value);
 int gdrkit_shmem_fence(void);
 
 /**
- * @brief Completes earlier puts, gets and atomic operations of this PE. They are visible to every PE.
+ * @brief Waits until earlier puts, gets and atomic operations of this PE are complete and visible to every PE.
  * @return 0 on success.
  *   - `-ETIMEDOUT`, `-ECONNRESET`: an operation did not complete, or a wait of a GPU kernel or a stream failed since
  *     the last report.
@@ -156,8 +156,9 @@ int gdrkit_shmem_quiet(void);
 
 #ifdef GDRKIT_DOXYGEN
 /**
- * @brief Puts elements of a type. One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE. See
- * gdrkit_shmem_put().
+ * @brief Puts elements of a type. See gdrkit_shmem_put().
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local elements. May be reused when the call returns.
  * @param[in] count Number of elements.
@@ -166,8 +167,9 @@ int gdrkit_shmem_quiet(void);
  */
 static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
- * @brief Gets elements of a type. One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE. See
- * gdrkit_shmem_get().
+ * @brief Gets elements of a type. See gdrkit_shmem_get().
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[out] target Local memory.
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.

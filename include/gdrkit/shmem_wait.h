@@ -18,8 +18,8 @@ extern "C" {
  * @ingroup shmem
  * @brief Functions that wait for, or test, words of the calling PE that other PEs write.
  *
- * If a wait or a test observes the value written by a signal, then the data of the same put_signal, and puts that the
- * sender fenced before the signal, are visible to this PE.
+ * If a wait or a test observes the value written by a signal, the data of the same put_signal is visible to this PE. So
+ * are earlier puts of the sender that a fence orders before the signal.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
@@ -94,7 +94,7 @@ int gdrkit_shmem_test(const void* address, enum gdrkit_shmem_word word, enum gdr
 int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 
 /**
- * @brief Waits until a word satisfies its comparison; stores that word's index.
+ * @brief Waits until a word satisfies its comparison, and stores its index.
  *
  * If several words do, successive calls choose different ones, so that a word that stays satisfied does not hide the
  * others.
@@ -107,7 +107,7 @@ int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
 
 /**
- * @brief Waits until a word satisfies its comparison; stores the indices of all words that do.
+ * @brief Waits until a word satisfies its comparison, and stores the indices of all words that do.
  *
  * Returns at once, with no index, if all words are skipped.
  * @param[in] words The words.
@@ -126,7 +126,7 @@ int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t*
 int gdrkit_shmem_test_all(const struct gdrkit_shmem_words* words);
 
 /**
- * @brief Tests whether a word satisfies its comparison; stores that word's index.
+ * @brief Tests whether a word satisfies its comparison, and stores its index.
  *
  * If several words do, successive calls choose different ones, so that a word that stays satisfied does not hide the
  * others.

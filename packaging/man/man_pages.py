@@ -16,8 +16,8 @@ APIS = (
     ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h", "gdrkit/context.h", "gdrkit/buffer.h", "gdrkit/pin.h", "gdrkit/mapping.h", "gdrkit/copy.h",
                           "gdrkit/errors.h", "gdrkit/version.h"), "CPU access to NVIDIA GPU memory"),
     ("gdrkit_shmem", "gdrkit_shmem",
-     tuple(f"gdrkit/shmem{part}.h" for part in ("", "_types", "_job", "_memory", "_transfer", "_atomic", "_wait", "_stream", "_kernel", "_team",
-                                                "_collectives")),
+     tuple(f"gdrkit/shmem{part}.h" for part in ("", "_types", "_job", "_pe", "_memory", "_transfer", "_atomic", "_wait", "_stream", "_kernel",
+                                                "_team", "_collectives", "_reduction")),
      "one-sided communication between NVIDIA GPUs"),
     ("gdrapi", "gdrapi", ("gdrapi.h",), "GDRCopy's API, implemented by gdrkit"),
 )

@@ -111,7 +111,7 @@ class Mapping(_core.Mapping):
         if dtype is not None:
             return numpy.frombuffer(memoryview(self), dtype)
         if self.dtype is None or not hasattr(numpy, self.dtype) and self.dtype != "bool":
-            raise TypeError(f"NumPy has no type for elements of type {self.dtype}; pass dtype, such as 'uint16'")
+            raise TypeError(f"cannot make a NumPy array: NumPy has no type {self.dtype}; pass dtype, such as 'uint16'")
         return numpy.frombuffer(memoryview(self), self.dtype).reshape(self.shape)
 
     __enter__, __exit__ = _enter, _close_at_exit
@@ -148,8 +148,8 @@ class Context(_core.Context):
             if not found.is_host or error.errno != errno.EINVAL:
                 raise
             raise TypeError(
-                f"cannot map {type(array).__name__}: it is in host memory, not in memory of the emulated device"
-                f" (gdrkit.allocate): {error.strerror}"
+                f"cannot map {type(array).__name__}: it is in host memory; use memory of gdrkit.allocate on the emulated"
+                f" device ({error.strerror})"
             ) from error
 
     def map_address(
@@ -181,7 +181,7 @@ class Context(_core.Context):
         dtype: str | None,
     ) -> Mapping:
         if mapping_type not in _MAPPING_TYPES:
-            raise ValueError(f"'{mapping_type}' is not a mapping type; use one of {', '.join(_MAPPING_TYPES)}")
+            raise ValueError(f"invalid mapping type '{mapping_type}'; use one of {', '.join(_MAPPING_TYPES)}")
         mapping = Mapping(self, address, size, owner, engine, _MAPPING_TYPES.index(mapping_type), readonly)
         mapping.shape, mapping.dtype = shape, dtype
         return mapping

@@ -41,7 +41,7 @@ def describe(array: Any, is_emulated: bool) -> DeviceArray:
         return _from_interface(array, interface)
     if hasattr(array, "__dlpack__"):
         return _from_dlpack(array, is_emulated)
-    raise TypeError(f"cannot map {type(array).__name__}: it has neither __cuda_array_interface__ nor __dlpack__")
+    raise TypeError(f"cannot map {type(array).__name__}: it has neither __cuda_array_interface__ nor __dlpack__; pass a GPU array")
 
 
 def _from_interface(array: object, interface: dict[str, Any]) -> DeviceArray:
@@ -49,7 +49,7 @@ def _from_interface(array: object, interface: dict[str, Any]) -> DeviceArray:
     kind, itemsize = interface["typestr"][1], int(interface["typestr"][2:])
     address, readonly = interface["data"]
     if interface.get("mask") is not None:
-        raise TypeError("cannot map a masked array")
+        raise TypeError("cannot map the array: it has a mask; map the array without its mask")
     # The array's own type first: a typestr cannot name bfloat16, which PyTorch gives as "<V2", and 2.5 gave as "<f2".
     own = find_dtype(getattr(array, "dtype", None))
     dtype: str | None
@@ -69,7 +69,7 @@ def _from_dlpack(array: Any, is_emulated: bool) -> DeviceArray:
     allowed = (_DLPACK_CUDA, _DLPACK_CUDA_MANAGED, *((_DLPACK_CPU,) if is_emulated else ()))
     if device_type not in allowed:
         where = "host memory" if device_type == _DLPACK_CPU else f"memory of DLPack device type {device_type}"
-        raise TypeError(f"cannot map {type(array).__name__}: it is in {where}, not in memory of an NVIDIA GPU")
+        raise TypeError(f"cannot map {type(array).__name__}: it is in {where}; copy it to an NVIDIA GPU first")
     # -1: wait for no stream. JAX would take it for a stream's handle, and waits for none where it is not given. JAX's
     # arrays are immutable, which its interface reports and its DLPack cannot.
     is_jax = type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
@@ -95,12 +95,12 @@ def _require_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None,
     expected = unit
     for extent, stride in zip(reversed(shape), reversed(strides)):
         if extent != 1 and stride != expected:
-            raise ValueError("cannot map an array that is not contiguous; map the array that it is a view of")
+            raise ValueError("cannot map the array: it is not contiguous; map its contiguous base array or a contiguous copy")
         expected *= extent
 
 
 def _size_of(shape: tuple[int, ...], itemsize: int) -> int:
     nbytes = math.prod(shape) * itemsize
     if nbytes == 0:
-        raise ValueError("cannot map an empty array")
+        raise ValueError("cannot map the array: it is empty; map at least one element")
     return nbytes

@@ -25,12 +25,12 @@ class DType(NamedTuple):
 
     def pack(self, value: float) -> bytes:
         if not self.character:
-            raise TypeError(f"Python has no number of type {self.name}")
+            raise TypeError(f"cannot convert a number of type {self.name}: Python has no such type; use an array")
         return struct.pack(f"={self.character}", value)
 
     def unpack(self, data: bytes) -> Any:
         if not self.character:
-            raise TypeError(f"Python has no number of type {self.name}")
+            raise TypeError(f"cannot convert a number of type {self.name}: Python has no such type; use an array")
         return struct.unpack(f"={self.character}", data)[0]
 
 
@@ -62,7 +62,7 @@ def dtype_of(dtype: Any) -> DType:
     """find_dtype, for what must be in the table."""
     found = find_dtype(dtype)
     if found is None:
-        raise TypeError(f"{dtype!r} is not an element type; use one of {', '.join(_DTYPES)}")
+        raise TypeError(f"invalid element type {dtype!r}; use one of {', '.join(_DTYPES)}")
     return found
 
 

@@ -52,7 +52,7 @@ def require_no_leases(allocations: Collection[Allocation]) -> None:
         elif time.monotonic() < deadline:
             time.sleep(0.001)
         else:
-            raise BufferError(f"{leases} tensors of other frameworks use this memory; delete them first")
+            raise BufferError(f"cannot free the symmetric array: {leases} tensors of other frameworks use its memory; delete them first")
 
 
 class _Lease:
@@ -85,7 +85,7 @@ class SymmetricArray:
     def address(self) -> int:
         """Address of this PE's copy, for its GPU. Raises ValueError after it was freed."""
         if self._allocation.is_freed:
-            raise ValueError("the symmetric array has been freed")
+            raise ValueError("cannot use the symmetric array: it has been freed")
         return self._address
 
     @property
@@ -110,7 +110,7 @@ class SymmetricArray:
 
     def __len__(self) -> int:
         if not self._shape:
-            raise TypeError("an array of one element without dimensions has no length")
+            raise TypeError("cannot return the length: the array has no dimensions")
         return self._shape[0]
 
     def __getitem__(self, index: int | slice) -> SymmetricArray:
@@ -118,20 +118,20 @@ class SymmetricArray:
         if isinstance(index, slice):
             start, stop, step = index.indices(length)
             if step != 1:
-                raise ValueError("a part of a symmetric array is contiguous: no step")
+                raise ValueError(f"cannot slice a symmetric array with step {step}: slices must be contiguous; use step 1")
             shape: tuple[int, ...] = (max(stop - start, 0), *rest)
         else:
             start = operator.index(index)
             start += length if start < 0 else 0
             if not 0 <= start < length:
-                raise IndexError(f"index {index} of a symmetric array of {length}")
+                raise IndexError(f"index {index} is out of range: the symmetric array has {length} elements in this dimension")
             shape = rest
         offset = start * math.prod(rest) * self._dtype.itemsize
         return SymmetricArray(self._allocation, self._address + offset, shape, self._dtype)
 
     def reshape(self, *shape: int) -> SymmetricArray:
         if math.prod(shape) != self.size:
-            raise ValueError(f"{self.size} elements do not have the shape {shape}")
+            raise ValueError(f"cannot reshape {self.size} elements to {shape}: the number of elements differs")
         return SymmetricArray(self._allocation, self._address, shape, self._dtype)
 
     def at_pe(self, pe: int) -> int | None:
@@ -150,7 +150,7 @@ class SymmetricArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """For Numba and CuPy. Unlike a tensor by DLPack, their arrays do not keep free() from freeing the memory."""
         if self._allocation.is_emulated:
-            raise AttributeError("the emulated device's memory is host memory")
+            raise AttributeError("__cuda_array_interface__ is not available: the emulated device uses host memory; use __dlpack__")
         kind = "V" if self.dtype == "bfloat16" else self.dtype[0]
         order = "|" if self._dtype.itemsize == 1 else "<"
         typestr = f"{order}{kind}{self._dtype.itemsize}"
@@ -172,7 +172,7 @@ class SymmetricArray:
     def free(self) -> None:
         """Collective: all PEs free it. Raises BufferError, and has no part in it, while tensors are on the memory."""
         if self._address != self._allocation.address:
-            raise ValueError("this is a part of a symmetric array; free the whole")
+            raise ValueError("cannot free the symmetric array: it is a part of an array; free the whole array")
         self._allocation.free()
 
     def __repr__(self) -> str:
@@ -197,7 +197,7 @@ def local_side(memory: Any, other: SymmetricArray, role: str) -> tuple[Any, int,
         else:
             found, nbytes, dtype, keep = memory, view.nbytes, dtype_of_memory(view) or other.dtype, None
     if dtype != other.dtype:
-        raise TypeError(f"the {role} has elements of type {dtype}, the symmetric array of type {other.dtype}")
+        raise TypeError(f"the {role} has elements of type {dtype}, but the symmetric array of type {other.dtype}; use one type")
     if nbytes > other.nbytes:
-        raise ValueError(f"the {role} has {nbytes} bytes, the symmetric array {other.nbytes}")
+        raise ValueError(f"the {role} is too large: it has {nbytes} bytes, but the symmetric array has {other.nbytes}")
     return found, nbytes, keep

@@ -21,13 +21,15 @@ Context::Context(const std::optional<std::string>& backend, const std::optional<
 }
 
 const gdrkit::Context& Context::get() const {
-  if (!context_) throw nb::value_error("the context is closed");
+  if (!context_) throw nb::value_error("cannot use the context: it is closed");
   return *context_;
 }
 
 void Context::close() {
   if (uses_ != 0) {
-    PyErr_Format(PyExc_BufferError, "the context's mappings are in use by %zu memoryviews, copies or calls", uses_);
+    PyErr_Format(PyExc_BufferError,
+                 "cannot close the context: %zu memoryviews, copies or calls use its mappings; release them first",
+                 uses_);
     nb::raise_python_error();
   }
   if (!context_) return;
@@ -44,7 +46,7 @@ Buffer::Buffer(nb::object context, std::size_t size_bytes, int device) : context
 }
 
 const gdrkit::Buffer& Buffer::get() const {
-  if (!buffer_) throw nb::value_error("the buffer is freed");
+  if (!buffer_) throw nb::value_error("cannot use the buffer: it has been freed");
   return *buffer_;
 }
 
@@ -80,7 +82,7 @@ nb::object Buffer::array(nb::handle self) const {
 }
 
 std::size_t offset_of(long long offset) {
-  if (offset < 0) throw nb::value_error("the offset is negative");
+  if (offset < 0) throw nb::value_error("the offset is negative; use 0 or more");
   return static_cast<std::size_t>(offset);
 }
 

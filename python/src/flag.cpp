@@ -40,7 +40,7 @@ std::string name_of(nb::handle dtype) {
 }
 
 [[noreturn]] void raise_overflow(const char* name) {
-  PyErr_Format(PyExc_OverflowError, "the value does not fit into a flag of type %s", name);
+  PyErr_Format(PyExc_OverflowError, "the value does not fit into a flag of type %s; use another type or value", name);
   nb::raise_python_error();
 }
 
@@ -54,8 +54,8 @@ const FlagType& FlagType::of(nb::handle dtype) {
     found = find(name_of(dtype));
   }
   if (found == nullptr) {
-    PyErr_Format(PyExc_TypeError,
-                 "%R is not the type of a flag; use int8 to int64, uint8 to uint64, float32 or float64", dtype.ptr());
+    PyErr_Format(PyExc_TypeError, "invalid flag type %R; use int8 to int64, uint8 to uint64, float32 or float64",
+                 dtype.ptr());
     nb::raise_python_error();
   }
   return *found;
@@ -125,7 +125,7 @@ Comparison::Comparison(const char* text) {
   if (name == "<=") mask_ = less | equal;
   if (name == "<") mask_ = less;
   if (mask_ == 0) {
-    PyErr_Format(PyExc_ValueError, "'%s' is not a comparison; use ==, !=, >=, >, <= or <", text);
+    PyErr_Format(PyExc_ValueError, "invalid comparison '%s'; use ==, !=, >=, >, <= or <", text);
     nb::raise_python_error();
   }
 }

@@ -45,7 +45,8 @@ using Clock = std::chrono::steady_clock;
 
 Clock::time_point deadline_of(const std::optional<double>& timeout) {
   if (!timeout) return Clock::time_point::max();
-  if (std::isnan(*timeout) || *timeout < 0) throw nb::value_error("the timeout is negative or no number");
+  if (std::isnan(*timeout) || *timeout < 0)
+    throw nb::value_error("invalid timeout: it is negative or not a number; use seconds from 0 on");
   constexpr double longest = 1e9;  // s; longer timeouts never end
   if (*timeout > longest) return Clock::time_point::max();
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*timeout));
@@ -74,17 +75,17 @@ Mapping::~Mapping() {
 }
 
 const gdrkit::Mapping& Mapping::map() const {
-  if (is_closed()) throw nb::value_error("the mapping is closed");
+  if (is_closed()) throw nb::value_error("cannot use the mapping: it is closed");
   return *map_;
 }
 
 gdrkit::Mapping& Mapping::map() {
-  if (is_closed()) throw nb::value_error("the mapping is closed");
+  if (is_closed()) throw nb::value_error("cannot use the mapping: it is closed");
   return *map_;
 }
 
 const gdrkit::Pin& Mapping::pin() const {
-  if (is_closed()) throw nb::value_error("the mapping is closed");
+  if (is_closed()) throw nb::value_error("cannot use the mapping: it is closed");
   return *pin_;
 }
 
@@ -99,7 +100,8 @@ void Mapping::end_use() noexcept {
 }
 
 void Mapping::require_writable() const {
-  if (is_readonly_) throw nb::type_error("the mapping is read-only, as the array is; map it with readonly=False");
+  if (is_readonly_)
+    throw nb::type_error("cannot write to the mapping: it is read-only, as the array is; map it with readonly=False");
 }
 
 void Mapping::write(long long offset, nb::handle data) {
@@ -191,7 +193,7 @@ nb::object Mapping::wait_flag(long long offset, nb::handle value, std::optional<
     if (wanted.holds(type.compare(seen, bits))) return type.value_of(seen);
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
     if (Clock::now() >= deadline) {
-      nb::str text = nb::str("the {} at offset {} did not become {} {} in {} s: it is {}")
+      nb::str text = nb::str("the {} at offset {} did not satisfy {} {} within {} s: its value is {}")
                          .format(type.name(), at, comparison, value, *timeout, type.value_of(seen));
       throw TimedOut{text.c_str()};
     }
@@ -230,7 +232,8 @@ void Mapping::flush() const { store_fence(); }
 
 void Mapping::close() {
   if (uses_ != 0) {
-    PyErr_Format(PyExc_BufferError, "the mapping is in use by %zu memoryviews, copies or calls", uses_);
+    PyErr_Format(PyExc_BufferError,
+                 "cannot close the mapping: %zu memoryviews, copies or calls use it; release them first", uses_);
     nb::raise_python_error();
   }
   if (!map_) return;
@@ -251,7 +254,7 @@ Segments::Segments(nb::handle list, HostBytes::Access access) {
   for (nb::handle item : list) {
     long long offset = 0;
     if (!nb::isinstance<nb::tuple>(item) || nb::len(item) != 2 || !nb::try_cast(nb::object(item[0]), offset)) {
-      throw nb::type_error("a segment is a tuple of an offset and memory");
+      throw nb::type_error("invalid segment; use a tuple of an offset and memory");
     }
     memory_.emplace_back(nb::object(item[1]), access);
     const std::span<std::byte> bytes = memory_.back().bytes();

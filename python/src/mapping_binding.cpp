@@ -19,7 +19,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   auto* mapping = nb::inst_ptr<Mapping>(nb::handle(self));
   view->obj = nullptr;
   if (mapping->is_closed()) {
-    PyErr_SetString(PyExc_ValueError, "the mapping is closed");
+    PyErr_SetString(PyExc_ValueError, "cannot use the mapping: it is closed");
     return -1;
   }
   void* const address = mapping->map().bytes().data();

@@ -37,7 +37,8 @@ std::uint64_t init(int n_pes, int pe, std::optional<int> device, std::uint32_t t
   options.timeout_ms = timeout_ms;
   gdrkit_shmem_unique_id_t id{};
   if (unique_id) {
-    if (unique_id->size() != sizeof id.bytes) throw nb::value_error("a unique id has 128 bytes");
+    if (unique_id->size() != sizeof id.bytes)
+      throw nb::value_error("invalid unique id: it does not have 128 bytes; pass the bytes that PE 0 created");
     std::memcpy(id.bytes, unique_id->data(), sizeof id.bytes);
     options.unique_id = &id;
   }

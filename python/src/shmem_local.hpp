@@ -36,7 +36,8 @@ class Local {
       return;
     }
     host_.emplace(object, access);
-    if (host_->bytes().size() < size_bytes) throw nanobind::value_error("the local memory is too small");
+    if (host_->bytes().size() < size_bytes)
+      throw nanobind::value_error("the local memory is smaller than the transfer; pass larger memory");
     address_ = host_->bytes().data();
   }
   [[nodiscard]] void* get() const noexcept { return address_; }

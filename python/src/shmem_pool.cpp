@@ -26,7 +26,8 @@ extern "C" {
   gdrkit_shmem_info info{};
   info.struct_size = sizeof info;
   if (gdrkit_shmem_get_info(&info) != 0) return refuse(size_bytes, gdrkit_shmem_last_error());
-  if (info.device != device) return refuse(size_bytes, "the current GPU is not the PE's; call torch.cuda.set_device");
+  if (info.device != device)
+    return refuse(size_bytes, "the current GPU is not that of the PE; call torch.cuda.set_device");
   void* address = nullptr;
   const int result = gdrkit_shmem_align(alignment_bytes, static_cast<std::size_t>(size_bytes), &address);
   return result == 0 ? address : refuse(size_bytes, gdrkit_shmem_last_error());

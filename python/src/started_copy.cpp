@@ -44,7 +44,7 @@ bool Copy::is_done() const {
 
 void Copy::finish() {
   if (!copy_) return;
-  if (is_finishing_) throw std::runtime_error("another thread finishes this copy");
+  if (is_finishing_) throw std::runtime_error("cannot finish the copy: another thread is finishing it");
   is_finishing_ = true;
   bool keeps_memory = false;
   try {

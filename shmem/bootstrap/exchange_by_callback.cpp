@@ -31,7 +31,7 @@ class CallbackExchange final : public Exchange {
     try {
       return gather_parts(mine, size_bytes, all, step);
     } catch (const std::bad_alloc&) {
-      return broken(base::fail_literal(ENOMEM, "out of memory during a bootstrap step"));
+      return broken(base::fail_literal(ENOMEM, "out of memory while exchanging data with the other PEs"));
     }
   }
 
@@ -52,7 +52,10 @@ class CallbackExchange final : public Exchange {
     std::memcpy(out.data(), &own, sizeof own);
     if (size_bytes > 0) std::memcpy(out.data() + sizeof own, mine, size_bytes);
     if (const int result = function_(out.data(), one, in.data(), argument_); result != 0) {
-      return broken(base::fail(EIO, "step '%s': the application's all-gather returned %d", step, result));
+      return broken(base::fail(EIO,
+                               "cannot exchange data with the other PEs during '%s': the application's all-gather "
+                               "function returned %d instead of 0",
+                               step, result));
     }
     for (int i = 0; i < n_pes_; ++i) {
       PartHead head;
@@ -60,15 +63,15 @@ class CallbackExchange final : public Exchange {
       std::memcpy(&head, part, sizeof head);
       head.step[sizeof head.step - 1] = '\0';
       if (head.pe != i) {
-        return broken(base::fail(
-            EPROTO,
-            "step '%s': the application's all-gather is wrong: part %d is not from PE %d; it must order parts by PE",
-            step, i, i));
+        return broken(base::fail(EPROTO,
+                                 "cannot exchange data with the other PEs during '%s': the application's all-gather "
+                                 "function returned a wrong part %d: it is not from PE %d; order the parts by PE",
+                                 step, i, i));
       }
       if (head.size_bytes != size_bytes || std::strcmp(head.step, own.step) != 0) {
         return broken(base::fail(EPROTO,
-                                 "PE %d is at step '%s' with %llu bytes, but PE %d is at step '%s' with %zu bytes; all "
-                                 "PEs must make the same calls in the same order",
+                                 "the PEs make different calls: PE %d is at '%s' with %llu bytes, but PE %d is at '%s' "
+                                 "with %zu bytes; make the same calls in the same order on all PEs",
                                  i, head.step, static_cast<unsigned long long>(head.size_bytes), pe_, own.step,
                                  size_bytes));
       }

@@ -94,8 +94,8 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnviron
   const auto id = share_unique_id(environment.pe, limit);
   if (!id) {
     return base::fail(id.error().errno_value,
-                      "cannot find PE 0: %s does not provide its address, and %s; set GDRKIT_SHMEM_ROOT=host:port, "
-                      "with a free port of PE 0's node, for all PEs",
+                      "cannot find PE 0: %s does not provide its address (%s); set GDRKIT_SHMEM_ROOT=host:port, with a "
+                      "free port of PE 0's node, for all PEs",
                       environment.launcher.c_str(), id.error().text());
   }
   return exchange_by_unique_id(*id, environment.pe, environment.n_pes, limit);

@@ -28,13 +28,15 @@ base::Result<int> number_in(std::initializer_list<const char*> names, std::optio
     const std::string text = variable(name);
     if (text.empty()) continue;
     if (text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
-      return base::fail(EINVAL, "invalid %s=%s: not a number", name, text.c_str());
+      return base::fail(EINVAL, "cannot join the job: invalid %s=%s; use a number from 0 to 999999999", name,
+                        text.c_str());
     }
     return std::stoi(text);
   }
   if (otherwise) return *otherwise;
-  return base::fail(EINVAL, "%s is not set, but other variables of the launcher are; set all of them or none",
-                    *names.begin());
+  return base::fail(
+      EINVAL, "cannot join the job: %s is not set, but other variables of the launcher are; set all of them or none",
+      *names.begin());
 }
 
 struct LauncherVariables {
@@ -61,7 +63,7 @@ base::Status read_torchrun(LaunchEnvironment* found) {
   const auto port = number_in({"MASTER_PORT"});
   if (!port) return base::pass(port);
   if (*port < 1 || *port > 65534)
-    return base::fail(EINVAL, "invalid MASTER_PORT=%d: use a port from 1 to 65534", *port);
+    return base::fail(EINVAL, "cannot join the job: invalid MASTER_PORT=%d; use a port from 1 to 65534", *port);
   const bool is_v6 = address.find(':') != std::string::npos;
   found->root = (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(*port + 1);
   return {};
@@ -75,18 +77,20 @@ base::Result<std::string> token_in_file(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
-    return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s", path.c_str(), std::strerror(errno));
+    return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s; use a file that this user can read",
+                      path.c_str(), std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return base::fail(EACCES,
-                      "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: it must be a regular file that this user owns and no "
-                      "other user can access; create it as this user and run chmod 600",
+                      "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: it is not a regular file of this user, or other users "
+                      "can access it; create it as this user and run chmod 600",
                       path.c_str());
   }
   char text[4096];
   const ssize_t size = ::read(file.get(), text, sizeof text);
   if (size < 0) {
-    return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s", path.c_str(), std::strerror(errno));
+    return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s; use a file that this user can read",
+                      path.c_str(), std::strerror(errno));
   }
   std::string token(text, static_cast<std::size_t>(size));
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
@@ -106,8 +110,8 @@ base::Status read_token(LaunchEnvironment* found) {
     return {};
   }
   if (found->token.size() >= shortest_token) return {};
-  return base::fail(EINVAL, "%s has %zu characters; a secret requires at least %zu random characters; %s", name,
-                    found->token.size(), shortest_token, how_to_make_one);
+  return base::fail(EINVAL, "cannot use %s: it has %zu characters, but the secret of a job needs at least %zu; %s",
+                    name, found->token.size(), shortest_token, how_to_make_one);
 }
 
 base::Result<LaunchEnvironment> read_variables() {
@@ -124,7 +128,10 @@ base::Result<LaunchEnvironment> read_variables() {
     const auto local_index = number_in(names.local_index, 0);
     if (!local_index) return base::pass(local_index);
     if (*pe >= *n_pes) {
-      return base::fail(EINVAL, "%s=%d and %s=%d conflict", names.pe, *pe, names.n_pes, *n_pes);
+      return base::fail(EINVAL,
+                        "cannot join the job: PE number %s=%d is out of range, because the number of PEs is %s=%d; "
+                        "correct or unset both variables",
+                        names.pe, *pe, names.n_pes, *n_pes);
     }
     found.pe = *pe;
     found.n_pes = *n_pes;

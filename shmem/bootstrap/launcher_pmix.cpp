@@ -100,7 +100,7 @@ base::Result<std::string> get_of_pe_0(const PmixLibrary& library, const PmixProc
   first.rank = 0;
   PmixValue* found = nullptr;
   if (const int status = library.get(&first, key, nullptr, 0, &found); status != 0 || found == nullptr) {
-    return base::fail(EIO, "PMIx_Get failed: %s", library.error_text(status));
+    return base::fail(EIO, "the launcher's PMIx failed in PMIx_Get: %s", library.error_text(status));
   }
   const bool is_text = found->type == pmix_string && found->data.text != nullptr;
   const std::string text = is_text ? found->data.text : "";
@@ -115,7 +115,7 @@ base::Status begin_pmix(PmixSession* session) {
   const auto library = load_pmix();
   if (!library) return base::pass(library);
   if (const int status = library->initialize(&session->own, nullptr, 0); status != 0) {
-    return base::fail(EIO, "PMIx_Init failed: %s", library->error_text(status));
+    return base::fail(EIO, "the launcher's PMIx failed in PMIx_Init: %s", library->error_text(status));
   }
   session->library = *library;
   session->process = ::getpid();
@@ -131,7 +131,7 @@ base::Result<std::string> share_now(int pe, const std::string& name, std::string
   const PmixLibrary& library = session.library;
   const auto check = [&](const char* call, int status) -> base::Status {
     if (status == 0) return {};
-    return base::fail(EIO, "%s failed: %s", call, library.error_text(status));
+    return base::fail(EIO, "the launcher's PMIx failed in %s: %s", call, library.error_text(status));
   };
   char key[512] = {};  // the length of the standard's type
   std::strncpy(key, name.c_str(), sizeof key - 1);

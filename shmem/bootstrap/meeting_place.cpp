@@ -100,7 +100,10 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
   if (folder_) {
     remove_stale();
     folder = UniqueFd(::fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
-    if (!folder) return base::fail(errno, "cannot duplicate a descriptor: %s", std::strerror(errno));
+    if (!folder)
+      return base::fail(
+          errno, "cannot open a UNIX socket in GDRKIT_SHMEM_SOCKET_DIR for the PEs of this node: %s; raise ulimit -n",
+          std::strerror(errno));
   }
   const LocalAddress local = local_address(name, folder.get());
   UniqueFd socket = local_socket();
@@ -115,11 +118,13 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
 base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
   const LocalAddress local = local_address(prefix + to_text(token), folder_.get());
   UniqueFd socket = local_socket();
-  if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
+  if (!socket)
+    return base::fail(errno, "cannot open a UNIX socket to another PE of this node: %s", std::strerror(errno));
   while (connect_once(socket.get(), local) != 0) {
     // EAGAIN: more PEs are connecting than the listener's backlog holds.
     if ((errno != EAGAIN && errno != EINTR) || deadline.has_passed()) {
-      return base::fail(errno, "cannot connect to the peer's UNIX socket: %s", std::strerror(errno));
+      return base::fail(errno, "cannot connect to the UNIX socket of another PE of this node: %s",
+                        std::strerror(errno));
     }
     const timespec pause{0, 5'000'000};
     ::nanosleep(&pause, nullptr);

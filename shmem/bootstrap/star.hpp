@@ -55,9 +55,9 @@ class Star {
 
 /// The error of a process that was forked from a PE: the connections belong to its parent.
 [[nodiscard]] inline tl::unexpected<base::Error> fail_forked() noexcept {
-  return base::fail_literal(
-      EACCES,
-      "cannot call gdrkit_shmem on the parent's PE: this process is a forked child; call gdrkit_shmem_init first");
+  return base::fail_literal(EACCES,
+                            "cannot use the PE of the parent process: this process is a forked child; call "
+                            "gdrkit_shmem_init in this process first");
 }
 
 /// Closes `listener` once all members have connected. Rejects connections that do not prove the secret.

@@ -36,7 +36,7 @@ class StarCentre final : public Star {
       send_failure(done.error(), broken_.has_value(), &peers_);
       return done;
     } catch (const std::bad_alloc&) {
-      auto error = base::fail_literal(ENOMEM, "out of memory during a bootstrap step");
+      auto error = base::fail_literal(ENOMEM, "out of memory while exchanging data with the other PEs");
       broken_ = error.value();
       send_failure(*broken_, true, &peers_);
       return error;
@@ -54,7 +54,9 @@ class StarCentre final : public Star {
       std::vector<pollfd> entries;
       for (const StarPeer& peer : peers_) entries.push_back({peer.socket.get(), POLLIN, 0});
       const int ready = ::poll(entries.data(), entries.size(), deadline.poll_ms());
-      if (ready < 0 && errno != EINTR) return base::fail(errno, "step '%s': poll: %s", step.name, std::strerror(errno));
+      if (ready < 0 && errno != EINTR)
+        return base::fail(errno, "cannot exchange data with the other PEs during '%s': poll failed: %s", step.name,
+                          std::strerror(errno));
       if (ready <= 0 && deadline.has_passed()) return absent(step, deadline);
       for (std::size_t i = 1; ready > 0 && i < peers_.size(); ++i) {
         if (entries[i].revents == 0) continue;
@@ -102,8 +104,10 @@ class StarCentre final : public Star {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].has_part) pes.push_back(group_.pes[i]);
     }
-    return base::fail(ETIMEDOUT, "step '%s': %s did not reach this step within %s", step.name,
-                      pe_list_text(pes).c_str(), deadline.limit_text().c_str());
+    return base::fail(ETIMEDOUT,
+                      "cannot exchange data with the other PEs during '%s': %s did not take part within %s; see their "
+                      "output, or raise GDRKIT_SHMEM_TIMEOUT_S",
+                      step.name, pe_list_text(pes).c_str(), deadline.limit_text().c_str());
   }
 
   base::Status lost(const StarStep& step, std::size_t position, IoEnd end) {
@@ -111,19 +115,27 @@ class StarCentre final : public Star {
     if (end != EMFILE && end != EPROTO && end != EBADMSG) peers_[position].socket.close();
     const int pe = group_.pes[position];
     if (end == EMFILE) {
-      return base::fail(
-          EMFILE, "step '%s': PE %d cannot receive the file descriptor of PE %d: too many open files; raise ulimit -n",
-          step.name, group_.pes.front(), pe);
+      return base::fail(EMFILE,
+                        "cannot exchange data with the other PEs during '%s': PE %d cannot receive the file descriptor "
+                        "of PE %d: too many open files; raise ulimit -n",
+                        step.name, group_.pes.front(), pe);
     }
     if (end == EPROTO) {
-      return base::fail(EPROTO, "step '%s': PE %d sent an invalid message; use one release of gdrkit for all PEs",
+      return base::fail(EPROTO,
+                        "cannot exchange data with the other PEs during '%s': PE %d sent an invalid message; use one "
+                        "release of gdrkit for all PEs",
                         step.name, pe);
     }
     if (end == EBADMSG) {
-      return base::fail(EPROTO, "step '%s': the data from PE %d has a wrong authentication code: %s", step.name, pe,
-                        cause_of_wrong_code);
+      return base::fail(EPROTO,
+                        "cannot exchange data with the other PEs during '%s': the data from PE %d has a wrong "
+                        "authentication code: %s",
+                        step.name, pe, cause_of_wrong_code);
     }
-    return base::fail(ECONNRESET, "step '%s': PE %d has left the job; see its own error message", step.name, pe);
+    return base::fail(
+        ECONNRESET,
+        "cannot exchange data with the other PEs during '%s': PE %d has left the job; see its own error message",
+        step.name, pe);
   }
 
   base::Status compare(const StarStep& step) const {
@@ -136,11 +148,10 @@ class StarCentre final : public Star {
           wants_fds == (step.fds != nullptr)) {
         continue;
       }
-      return base::fail(
-          EPROTO,
-          "PE %d is at step '%s' with %" PRIu64
-          " bytes, but PE %d is at step '%s' with %zu bytes; all PEs must make the same calls in the same order",
-          group_.pes[i], frame.step, frame.size_bytes, group_.pes.front(), own.step, step.size_bytes);
+      return base::fail(EPROTO,
+                        "the PEs make different calls: PE %d is at '%s' with %" PRIu64
+                        " bytes, but PE %d is at '%s' with %zu bytes; make the same calls in the same order on all PEs",
+                        group_.pes[i], frame.step, frame.size_bytes, group_.pes.front(), own.step, step.size_bytes);
     }
     return {};
   }

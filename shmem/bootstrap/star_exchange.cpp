@@ -56,8 +56,8 @@ StarGroup group_of(int pe, int n_pes, const secret::Key& secret, const std::stri
 
 base::Status check_pe(int pe, int n_pes) noexcept {
   if (n_pes >= 1 && pe >= 0 && pe < n_pes) return {};
-  return base::fail(EINVAL, "invalid PE %d of %d: the job must have at least 1 PE, and PE numbers are 0 to n_pes - 1",
-                    pe, n_pes);
+  return base::fail(EINVAL, "cannot join the job as PE %d of %d: the PE number is out of range; use 0 to n_pes - 1", pe,
+                    n_pes);
 }
 
 base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
@@ -89,8 +89,8 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
       if (connected) return connected;
       if (deadline.has_passed()) {
         return base::fail(ETIMEDOUT,
-                          "PE 0 did not appear at %s within %s: it was not started, or runs as another user, in "
-                          "another container or on another node; if it runs on another node, set GDRKIT_SHMEM_TOKEN",
+                          "cannot find PE 0 at %s within %s: it was not started, or it runs as another user or in "
+                          "another container; for PEs on several nodes set GDRKIT_SHMEM_TOKEN",
                           where.c_str(), deadline.limit_text().c_str());
       }
       const timespec pause{0, 10'000'000};

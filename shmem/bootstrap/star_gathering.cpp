@@ -63,7 +63,8 @@ class Gathering {
       }
       for (const std::size_t i : here) entries.push_back({peers_[i].socket.get(), POLLIN, 0});
       const int ready = ::poll(entries.data(), entries.size(), deadline.poll_ms());
-      if (ready < 0 && errno != EINTR) return base::fail(errno, "cannot wait for PEs: %s", std::strerror(errno));
+      if (ready < 0 && errno != EINTR)
+        return base::fail(errno, "cannot wait for the PEs of the job: %s", std::strerror(errno));
       if (ready <= 0) {
         if (deadline.has_passed()) return absent(deadline);
         continue;
@@ -86,11 +87,11 @@ class Gathering {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].socket) pes.push_back(group_.pes[i]);
     }
-    return base::fail(
-        ETIMEDOUT,
-        "%s of %zu PEs did not connect to %s within %s: they were not started, ended early, or cannot reach the "
-        "address",
-        pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(), deadline.limit_text().c_str());
+    return base::fail(ETIMEDOUT,
+                      "cannot start the job: %s of %zu PEs did not connect to %s within %s; see their output, and "
+                      "check that they can reach this address",
+                      pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(),
+                      deadline.limit_text().c_str());
   }
 
   /// A connected PE sends nothing before all are connected, so a readable socket means its end.
@@ -188,25 +189,30 @@ class Gathering {
   base::Status check(const Hello& hello) const {
     if (hello.version != star_version) {
       return base::fail(EPROTO,
-                        "a PE uses version %u of the bootstrap protocol, but PE %d uses version %u; use one release of "
-                        "gdrkit for all PEs",
+                        "cannot start the job: a PE uses version %u of gdrkit's start protocol, but PE %d uses version "
+                        "%u; use one release of gdrkit for all PEs",
                         hello.version, group_.pes.front(), star_version);
     }
-    if (hello.n_pes == 0) return base::fail(ECONNRESET, "PE %u exited before it joined the job", hello.pe);
+    if (hello.n_pes == 0)
+      return base::fail(ECONNRESET, "PE %u exited before it joined the job; see its own error message", hello.pe);
     if (group_.is_over) {
-      return base::fail(ECONNRESET, "PE %d exited before all PEs had joined the job", group_.pes.front());
+      return base::fail(ECONNRESET, "PE %d exited before all PEs had joined the job; see its own error message",
+                        group_.pes.front());
     }
     if (hello.n_pes != static_cast<std::uint32_t>(group_.n_pes)) {
-      return base::fail(EPROTO, "PE %u was started in a job of %u PEs, but PE %d in a job of %d", hello.pe, hello.n_pes,
-                        group_.pes.front(), group_.n_pes);
+      return base::fail(
+          EPROTO,
+          "PE %u was started in a job of %u PEs, but PE %d in a job of %d; start all PEs with the same number of PEs",
+          hello.pe, hello.n_pes, group_.pes.front(), group_.n_pes);
     }
     const std::size_t position = position_of(hello.pe);
     if (position >= group_.pes.size()) {
-      return base::fail(EPROTO, "PE %u connected to PE %d, which accepts %s only", hello.pe, group_.pes.front(),
-                        pe_list_text(group_.pes).c_str());
+      return base::fail(EPROTO, "cannot accept PE %u: PE %d accepts only %s; check the PE numbers of the job", hello.pe,
+                        group_.pes.front(), pe_list_text(group_.pes).c_str());
     }
     if (position == 0 || peers_[position].socket) {
-      return base::fail(EPROTO, "PE number %u is used by two processes or threads", hello.pe);
+      return base::fail(EPROTO, "PE number %u is used by two processes or threads; give each its own PE number",
+                        hello.pe);
     }
     return {};
   }

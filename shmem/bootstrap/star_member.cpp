@@ -37,7 +37,7 @@ class StarMember final : public Star {
       if (auto sent = send_part(step, deadline); !sent) return sent;
       return receive(step, deadline);
     } catch (const std::bad_alloc&) {
-      return broken(base::fail_literal(ENOMEM, "out of memory during a bootstrap step"));
+      return broken(base::fail_literal(ENOMEM, "out of memory while exchanging data with the other PEs"));
     }
   }
 
@@ -59,8 +59,10 @@ class StarMember final : public Star {
       return lost(end, step, deadline);
     }
     if (secret::are_equal(codes_.to_member.next(frame, payload), code)) return {};
-    return broken(base::fail(EPROTO, "step '%s': the data from PE %d at %s has a wrong authentication code: %s", step,
-                             centre(), group_.where.c_str(), cause_of_wrong_code));
+    return broken(base::fail(EPROTO,
+                             "cannot exchange data with the other PEs during '%s': the data from PE %d at %s has a "
+                             "wrong authentication code: %s",
+                             step, centre(), group_.where.c_str(), cause_of_wrong_code));
   }
 
   /// Reads a frame. Its payload and code follow.
@@ -71,7 +73,8 @@ class StarMember final : public Star {
     if (frame->is_sound() && frame->kind == FrameKind::failure) return take_failure(*frame, step, deadline);
     if (frame->is_sound() && frame->kind == kind) return {};
     return broken(base::fail(EPROTO,
-                             "step '%s': PE %d at %s sent an invalid message; use one release of gdrkit for all PEs",
+                             "cannot exchange data with the other PEs during '%s': PE %d at %s sent an invalid "
+                             "message; use one release of gdrkit for all PEs",
                              step, centre(), group_.where.c_str()));
   }
 
@@ -89,20 +92,24 @@ class StarMember final : public Star {
   base::Status lost(IoEnd end, const char* step, const Deadline& deadline) {
     switch (end) {
       case ETIMEDOUT:
-        return broken(base::fail(
-            ETIMEDOUT,
-            "step '%s': PE %d at %s did not reply within %s: it, or a PE that it waits for, did not reach this step",
-            step, centre(), group_.where.c_str(), deadline.limit_text().c_str()));
+        return broken(base::fail(ETIMEDOUT,
+                                 "cannot exchange data with the other PEs during '%s': PE %d at %s did not reply "
+                                 "within %s; see its output and that of the other PEs",
+                                 step, centre(), group_.where.c_str(), deadline.limit_text().c_str()));
       case ECONNRESET:
-        return broken(base::fail(ECONNRESET, "step '%s': PE %d at %s has left the job; see its own error message", step,
-                                 centre(), group_.where.c_str()));
+        return broken(base::fail(ECONNRESET,
+                                 "cannot exchange data with the other PEs during '%s': PE %d at %s has left the job; "
+                                 "see its own error message",
+                                 step, centre(), group_.where.c_str()));
       case EMFILE:
-        return broken(base::fail(
-            EMFILE, "step '%s': cannot receive the file descriptors of %zu PEs: too many open files; raise ulimit -n",
-            step, group_.pes.size() - 1));
+        return broken(base::fail(EMFILE,
+                                 "cannot exchange data with the other PEs during '%s': cannot receive the file "
+                                 "descriptors of %zu PEs: too many open files; raise ulimit -n",
+                                 step, group_.pes.size() - 1));
       default:
-        return broken(base::fail(end, "step '%s': the connection to PE %d at %s failed: %s", step, centre(),
-                                 group_.where.c_str(), std::strerror(end)));
+        return broken(base::fail(
+            end, "cannot exchange data with the other PEs during '%s': the connection to PE %d at %s failed: %s", step,
+            centre(), group_.where.c_str(), std::strerror(end)));
     }
   }
 
@@ -157,7 +164,9 @@ class StarMember final : public Star {
     if (auto came = await(FrameKind::all, step.name, deadline, &frame); !came) return came;
     const std::size_t count = group_.pes.size();
     if (frame.size_bytes != count * step.size_bytes) {
-      return broken(base::fail(EPROTO, "step '%s': PE %d sent %" PRIu64 " bytes, but %zu bytes were expected",
+      return broken(base::fail(EPROTO,
+                               "cannot exchange data with the other PEs during '%s': PE %d sent %" PRIu64
+                               " bytes instead of %zu bytes; use one release of gdrkit for all PEs",
                                step.name, centre(), frame.size_bytes, count * step.size_bytes));
     }
     // Straight into the caller's memory: after a failure here the star is broken, and so is the caller's job.
@@ -253,8 +262,9 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     auto connected = connect(deadline);
     if (!connected) return base::pass(connected);
     if (group.is_trusted != nullptr && !group.is_trusted(connected->get())) {
-      return base::fail(EACCES, "cannot join PE %d at %s: its process belongs to another user", group.pes.front(),
-                        group.where.c_str());
+      return base::fail(EACCES,
+                        "cannot join PE %d at %s: its process belongs to another user; start all PEs as one user",
+                        group.pes.front(), group.where.c_str());
     }
     socket = PrivateFd(std::move(*connected));
     auto hello = make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
@@ -265,7 +275,7 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
                         "cannot join the job: the process at %s did not prove within %s that it is PE %d: it is "
-                        "another program, or has another secret (GDRKIT_SHMEM_TOKEN)",
+                        "another program or has another secret; use the same GDRKIT_SHMEM_TOKEN for all PEs",
                         group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
     }
     if (end != ECONNRESET) {

@@ -58,7 +58,8 @@ base::Result<UniqueFd> bound_listener(const TcpAddress& address) {
   }
   if (!socket || ::bind(socket.get(), address.get(), address.size()) != 0 || ::listen(socket.get(), SOMAXCONN) != 0) {
     const int error = errno;
-    return base::fail(error, "cannot listen at %s: %s", address.text().c_str(), std::strerror(error));
+    return base::fail(error, "cannot listen for the other PEs at %s: %s; use a free port of this node",
+                      address.text().c_str(), std::strerror(error));
   }
   return socket;
 }
@@ -219,7 +220,8 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
       if (error == 0) return socket;
       is_hopeless = is_hopeless && !is_passing(address, error);
       if (error == ECONNREFUSED && is_listening) {
-        return base::fail(ECONNRESET, "cannot connect to PE 0: it has ended and no longer listens at %s",
+        return base::fail(ECONNRESET,
+                          "cannot connect to PE 0: it has ended and no longer listens at %s; see its own error message",
                           address.text().c_str());
       }
     }
@@ -229,11 +231,13 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
   }
   const std::string where = addresses.empty() ? "an empty address" : addresses.front().text();
   if (is_hopeless) {
-    return base::fail(error, "cannot connect to PE 0 at %s: %s", where.c_str(), std::strerror(error));
+    return base::fail(error, "cannot connect to PE 0 at %s: %s; check that this node can reach the address",
+                      where.c_str(), std::strerror(error));
   }
-  return base::fail(ETIMEDOUT,
-                    "cannot connect to PE 0 at %s within %s (%s): it was not started, or the address is unreachable",
-                    where.c_str(), deadline.limit_text().c_str(), std::strerror(error));
+  return base::fail(
+      ETIMEDOUT,
+      "cannot connect to PE 0 at %s within %s: %s; start PE 0, and check that this node can reach the address",
+      where.c_str(), deadline.limit_text().c_str(), std::strerror(error));
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

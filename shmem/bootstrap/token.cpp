@@ -16,7 +16,8 @@ base::Result<Token> make_token() noexcept {
   while (got < token.size()) {
     const ssize_t more = ::getrandom(token.data() + got, token.size() - got, 0);
     if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) return base::fail(errno, "cannot read random bytes for a job: %s", std::strerror(errno));
+    if (more <= 0)
+      return base::fail(errno, "cannot read random bytes for the secret of the job: %s", std::strerror(errno));
     got += static_cast<std::size_t>(more);
   }
   return token;

@@ -65,7 +65,8 @@ inline base::Result<parts::Word> word_of(const void* address, gdrkit_shmem_word 
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
   if (size != 2 && size != 4 && size != 8) {
-    return base::fail(EINVAL, "invalid word type %d: a word has 2, 4 or 8 bytes", static_cast<int>(word));
+    return base::fail(EINVAL, "invalid word type %d: use a value of enum gdrkit_shmem_word (2, 4 or 8 bytes)",
+                      static_cast<int>(word));
   }
   return parts::Word{address, static_cast<std::size_t>(size), word < 0};
 }

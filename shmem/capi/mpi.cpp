@@ -96,7 +96,9 @@ base::Status use(const Mpi<Communicator, Type>& mpi, gdrkit_shmem_options* optio
   }
   const auto handle = *static_cast<Communicator*>(communicator);
   if (mpi.rank(handle, &options->pe) != 0 || mpi.size(handle, &options->n_pes) != 0) {
-    return base::fail_literal(EINVAL, "cannot use an MPI communicator: MPI_Comm_rank or MPI_Comm_size failed");
+    return base::fail_literal(EINVAL,
+                              "cannot use an MPI communicator: MPI_Comm_rank or MPI_Comm_size failed; pass a valid "
+                              "communicator after MPI_Init");
   }
   options->allgather = allgather;
   options->allgather_argument = communicator;

@@ -31,16 +31,22 @@ bool is_type(unsigned type) noexcept {
 base::Status check_reduction(const CheckedCall& checked) noexcept {
   const auto type = static_cast<unsigned>(checked.call.type);
   const auto reduction = static_cast<unsigned>(checked.call.reduction);
-  if (!is_type(type)) return base::fail(EINVAL, "%s: invalid type %u", checked.name, type);
-  if (reduction > GDRKIT_SHMEM_XOR) return base::fail(EINVAL, "%s: invalid reduction %u", checked.name, reduction);
+  if (!is_type(type))
+    return base::fail(EINVAL, "%s: invalid type %u; use a value of enum gdrkit_shmem_type", checked.name, type);
+  if (reduction > GDRKIT_SHMEM_XOR)
+    return base::fail(EINVAL, "%s: invalid reduction %u; use a value of enum gdrkit_shmem_reduction", checked.name,
+                      reduction);
   constexpr unsigned first_floating = 32;
   if (reduction >= GDRKIT_SHMEM_AND && type >= first_floating) {
-    return base::fail(EINVAL, "%s: AND, OR and XOR require integers", checked.name);
+    return base::fail(EINVAL, "%s: AND, OR and XOR do not support floating-point elements; use an integer type",
+                      checked.name);
   }
   const auto addresses =
       reinterpret_cast<std::uint64_t>(checked.call.target) | reinterpret_cast<std::uint64_t>(checked.call.source);
   if (addresses % checked.element_bytes() != 0 || checked.call.size_bytes % checked.element_bytes() != 0) {
-    return base::fail(EINVAL, "%s: target %p or source %p is not aligned to its elements of %" PRIu64 " bytes",
+    return base::fail(EINVAL,
+                      "%s: target %p or source %p is not a multiple of the element size, %" PRIu64
+                      " bytes; pass aligned addresses",
                       checked.name, checked.call.target, checked.call.source, checked.element_bytes());
   }
   return {};
@@ -65,8 +71,9 @@ base::Status check_overlap(const CheckedCall& checked, int own) noexcept {
       source == target + static_cast<std::uint64_t>(own) * checked.call.size_bytes) {
     return {};
   }
-  return base::fail(EINVAL, "%s: target %p + %" PRIu64 " bytes overlaps source %p + %" PRIu64 " bytes", checked.name,
-                    checked.call.target, checked.target_bytes, checked.call.source, checked.source_bytes);
+  return base::fail(EINVAL,
+                    "%s: target %p + %" PRIu64 " bytes overlaps source %p + %" PRIu64 " bytes; use separate buffers",
+                    checked.name, checked.call.target, checked.target_bytes, checked.call.source, checked.source_bytes);
 }
 
 }  // namespace

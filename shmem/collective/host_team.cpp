@@ -144,8 +144,10 @@ base::Status HostTeam::compare(const char* what, std::initializer_list<Argument>
     const parts::TeamWord& theirs = said(member);
     const int pe = members_[static_cast<std::size_t>(member)];
     if (theirs.words[operation_word] != first.words[operation_word]) {
-      return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions of their team", what,
-                        members_[0], pe);
+      return base::fail(
+          EPROTO,
+          "%s: PE %d and PE %d called different collective functions of their team; call the same one on all PEs", what,
+          members_[0], pe);
     }
     std::size_t word = first_argument_word;
     for (const Argument& argument : arguments) {

@@ -76,8 +76,9 @@ base::Result<Team> TeamCollectives::split_strided(Team parent, int start, int st
   const std::int64_t last = start + std::int64_t{stride} * (std::int64_t{size} - 1);
   base::Status valid;
   if (size < 1 || start < 0 || start >= of.n_pes() || last < 0 || last >= of.n_pes() || (stride == 0 && size > 1)) {
-    valid = base::fail(EINVAL, "team_split_strided: start %d, stride %d and size %d exceed the team of %d PEs", start,
-                       stride, size, of.n_pes());
+    valid = base::fail(
+        EINVAL, "team_split_strided: start %d, stride %d and size %d select no PE, or PEs outside the team of %d PEs",
+        start, stride, size, of.n_pes());
   }
   const TeamRange range{start, stride, size};
   const bool is_in = valid && range.index_of(of.own()) >= 0;
@@ -91,7 +92,7 @@ base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexce
   if (!found) return base::pass(found);
   HostTeam& of = **found;
   base::Status valid;
-  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: invalid row length %d: a row has at least 1 PE", x_range);
+  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: invalid row length %d; use at least 1 PE", x_range);
   const int width = valid ? std::min(x_range, of.n_pes()) : 1;
   const int x = of.own() % width, row = of.own() / width * width;
   const TeamRange of_x{row, 1, std::min(width, of.n_pes() - row)};
@@ -127,9 +128,9 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
   const bool is_source_alike = checked.call.operation != CollectiveOperation::fcollect;
   const std::initializer_list<Argument> arguments = {
       {"the size in bytes", checked.call.size_bytes},
-      {"root, type and reduction", checked.kind()},
-      {"the target's place in the heap", checked.target_offset},
-      {"the source's place in the heap", is_source_alike ? checked.source_offset : 0}};
+      {"the code of root, type and reduction", checked.kind()},
+      {"the target's offset in the symmetric heap", checked.target_offset},
+      {"the source's offset in the symmetric heap", is_source_alike ? checked.source_offset : 0}};
   if (auto met = prepared.team->meet(checked.name, operation, arguments, message); !met) return met;
   return prepared.team->compare(checked.name, arguments);
 }
@@ -256,15 +257,15 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
   const std::uint64_t fault = shmem::detail::load_acquire(&table_.report(team.slot()).fault);
   if (fault == 0) return {};
   if (const int dead = connections_.node().first_dead(); dead >= 0) {
-    return base::fail(ECONNRESET, "a collective of team 0x%x did not complete: PE %d has ended",
+    return base::fail(ECONNRESET,
+                      "a collective of team 0x%x did not complete: PE %d has ended; see its own error message",
                       static_cast<unsigned>(team.handle()), dead);
   }
   const auto member = static_cast<std::size_t>(fault / 2);
   const int pe = member < team.members().size() ? team.members()[member] : -1;
   return base::fail(ETIMEDOUT,
-                    "a collective of team 0x%x on PE %d's GPU timed out: it waited for PE %d, which did not take part "
-                    "or passed different arguments (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 compares them); destroy the team, "
-                    "which cannot be used any more",
+                    "a collective of team 0x%x on PE %d's GPU timed out: PE %d did not take part or passed different "
+                    "arguments; destroy the team (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 finds different arguments)",
                     static_cast<unsigned>(team.handle()), connections_.pe(), pe);
 }
 

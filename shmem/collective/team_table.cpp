@@ -57,12 +57,13 @@ base::Status TeamTable::open() noexcept try {
 base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
   const int slot = slot_of_handle(handle);
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
-    return base::fail(EINVAL, "invalid team: GDRKIT_SHMEM_TEAM_INVALID, so this PE is not a member");
+    return base::fail(
+        EINVAL, "cannot use the team: it is GDRKIT_SHMEM_TEAM_INVALID; call the function only on members of a team");
   }
   HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
-  return base::fail(EINVAL, "invalid team on PE %d: 0x%x was destroyed, or belongs to another PE", connections_.pe(),
-                    static_cast<unsigned>(handle));
+  return base::fail(EINVAL, "PE %d cannot use team 0x%x: the team was destroyed, or another PE created this handle",
+                    connections_.pe(), static_cast<unsigned>(handle));
 }
 
 /// Three meetings: what was called, and which slots are free on all; from which count the new team's meetings begin;
@@ -79,9 +80,8 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   const int slot = std::countr_one(used);
   if ((used & all_slots) == all_slots) {
     return base::fail(
-        ENOSPC,
-        "%s: a PE of the parent team is already in %d teams, or no team slot is free on all PEs; destroy a team", what,
-        parts::team_slots);
+        ENOSPC, "%s: no team handle is free on all PEs of the parent team (at most %d teams per PE); destroy a team",
+        what, parts::team_slots);
   }
   const std::uint64_t arrivals =
       connections_.team_lines(connections_.node().index_of(connections_.pe()))[slot].arrivals.load();
@@ -104,7 +104,7 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   base::Status all = parent.meet(what, operation, {}, {.note = note});
   for (int member = 0; all && member < parent.n_pes(); ++member) {
     if (const auto failed = static_cast<int>(parent.note_of(member)); failed != 0) {
-      all = base::fail(failed, "%s: PE %d could not create its part of the team", what,
+      all = base::fail(failed, "%s: PE %d could not create its part of the team; see its own error message", what,
                        parent.members()[static_cast<std::size_t>(member)]);
     }
   }
@@ -170,7 +170,8 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
 base::Status TeamTable::destroy(HostTeam& team) noexcept {
   constexpr const char* what = "team_destroy";
   if (team.slot() < fixed_teams) {
-    return base::fail(EINVAL, "%s: cannot destroy the predefined team %d", what, team.handle());
+    return base::fail(EINVAL, "%s: cannot destroy the predefined team %d; destroy only teams that a split created",
+                      what, team.handle());
   }
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);

@@ -64,10 +64,13 @@ base::Result<std::uint64_t> look_up() noexcept {
   if (binding.name != 0 && found == all.pes.end()) binding.name = 0;
   if (binding.name == 0) {
     if (all.pes.empty() && is_forked.load(std::memory_order_relaxed)) return bootstrap::fail_forked();
-    if (all.pes.empty()) return base::fail(EINVAL, "this process has no PE; call gdrkit_shmem_init first");
+    if (all.pes.empty())
+      return base::fail(EINVAL, "cannot call gdrkit_shmem: this process has no PE; call gdrkit_shmem_init first");
     if (all.pes.size() > 1) {
-      return base::fail(EINVAL, "this thread is bound to none of the %zu PEs of this process; call gdrkit_shmem_use",
-                        all.pes.size());
+      return base::fail(
+          EINVAL,
+          "cannot choose a PE: this thread is bound to none of the %zu PEs of this process; call gdrkit_shmem_use",
+          all.pes.size());
     }
     found = all.pes.begin();
   }
@@ -82,7 +85,7 @@ bool is_forked_from_pe() noexcept { return is_forked.load(std::memory_order_rela
 
 base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
   static const int registered = ::pthread_atfork(hold_registry, release_registry, leave_parents_pes);
-  if (registered != 0) return base::fail(registered, "cannot protect a PE from forked children: pthread_atfork failed");
+  if (registered != 0) return base::fail(registered, "cannot start the PE: pthread_atfork failed: out of memory");
   prepare_running_calls();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
@@ -98,7 +101,7 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
 base::Result<PeCall> current_pe() noexcept {
   Binding& own = binding;
   if (own.slot == nullptr && !take_call_slot(own.slot)) {
-    return base::fail_literal(ENOMEM, "out of memory for this thread's first call");
+    return base::fail_literal(ENOMEM, "out of memory during this thread's first call of gdrkit_shmem");
   }
   for (;;) {
     if (own.changes_seen != changes.load(std::memory_order_acquire)) {
@@ -117,7 +120,11 @@ base::Status use_pe(std::uint64_t name) noexcept {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto found = all.pes.find(name);
-  if (found == all.pes.end()) return base::fail(EINVAL, "this process has no PE with handle %" PRIu64, name);
+  if (found == all.pes.end())
+    return base::fail(EINVAL,
+                      "cannot use the PE with handle %" PRIu64
+                      ": this process has no such PE; pass a handle from gdrkit_shmem_current",
+                      name);
   binding.name = name;
   binding.changes_seen = changes.load(std::memory_order_relaxed);
   binding.pe = found->second.get();

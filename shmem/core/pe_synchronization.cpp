@@ -39,7 +39,8 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
     return base::pass(agreed);
   if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of symmetric memory; pass at least 1 byte");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
-    return base::fail(EINVAL, "align: invalid alignment %zu: use a power of two up to 1 GiB", alignment);
+    return base::fail(EINVAL, "cannot allocate symmetric memory: invalid alignment %zu; use a power of two up to 1 GiB",
+                      alignment);
   }
   const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return base::pass(current);

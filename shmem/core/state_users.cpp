@@ -38,7 +38,7 @@ base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept try {
   users().fills.push_back(fill);
   return for_each_pe([&](Pe& pe) { return pe.gpu_code().fill_state(fill); });
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while registering a user of the device state");
+  return base::fail_literal(ENOMEM, "out of memory during gdrkit_shmem_register_state");
 }
 
 void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept {

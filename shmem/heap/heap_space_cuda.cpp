@@ -20,8 +20,8 @@ base::Status check(int result, const char* call, std::uint64_t address, std::uin
   if (result == 0) return {};
   constexpr int out_of_memory = 2;
   return base::fail_vendor(result == out_of_memory ? ENOMEM : EIO, result,
-                           "%s of %" PRIu64 " bytes for the symmetric heap at 0x%" PRIx64 ": %s", call, size_bytes,
-                           address, platform::cuda_result_name(result));
+                           "cannot set up symmetric memory: %s of %" PRIu64 " bytes at 0x%" PRIx64 " failed: %s", call,
+                           size_bytes, address, platform::cuda_result_name(result));
 }
 
 class CudaHeapSpace final : public HeapSpace {
@@ -109,8 +109,10 @@ class CudaHeapSpace final : public HeapSpace {
     std::size_t extent = 0;
     if (auto owned = check_owner(address); !owned) return base::pass(owned);
     if (const int got = calls_.mem_get_address_range(&start, &extent, address); got != 0) {
-      return base::fail_vendor(EINVAL, got, "cuMemGetAddressRange of 0x%" PRIx64 ": %s", address,
-                               platform::cuda_result_name(got));
+      return base::fail_vendor(EINVAL, got,
+                               "cannot register 0x%" PRIx64
+                               ": cuMemGetAddressRange failed: %s; pass memory that CUDA allocated",
+                               address, platform::cuda_result_name(got));
     }
     if (start != address || size_bytes > extent) {
       return base::fail(EINVAL,

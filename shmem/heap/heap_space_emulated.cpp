@@ -55,9 +55,10 @@ class EmulatedHeapSpace final : public HeapSpace {
   base::Result<bootstrap::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
     const auto memory = device_.memory();
     if (memory && size_bytes > memory->free_bytes) {
-      return base::fail(
-          ENOMEM, "the symmetric heap cannot grow by %" PRIu64 " bytes: this machine has only %zu bytes of free memory",
-          size_bytes, memory->free_bytes);
+      return base::fail(ENOMEM,
+                        "cannot grow the symmetric heap by %" PRIu64
+                        " bytes: this machine has only %zu bytes of free memory; free memory or allocate less",
+                        size_bytes, memory->free_bytes);
     }
     if (file_.get() < 0) {
       auto file = platform::emulated_create_shared(size_bytes_);
@@ -68,7 +69,7 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (auto mapped = map(own_slot_, file_.get()); !mapped) return base::pass(mapped);
     bootstrap::UniqueFd handed(::dup(file_.get()));
     if (handed.get() < 0) {
-      return base::fail(errno, "cannot duplicate the file of the symmetric heap: %s", std::strerror(errno));
+      return base::fail(errno, "cannot share the symmetric heap: %s; raise ulimit -n", std::strerror(errno));
     }
     return handed;
   }

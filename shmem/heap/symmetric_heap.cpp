@@ -102,9 +102,9 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
   if (size_bytes > growth_end_ - offset) {
     return base::fail(ENOMEM,
-                      "cannot grow the symmetric heap of %" PRIu64 " bytes by %" PRIu64 " bytes: the limit is %" PRIu64
-                      " bytes (registered buffers use the rest of its range of %" PRIu64
-                      " bytes); set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                      "cannot grow the symmetric heap of %" PRIu64 " bytes by %" PRIu64 " bytes: its limit is %" PRIu64
+                      " bytes (%" PRIu64
+                      " bytes with registered buffers); increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
                       offset, size_bytes, growth_end_, max_bytes_);
   }
   wanted = std::min(wanted, growth_end_ - offset);
@@ -148,7 +148,7 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
   if (size_bytes > max_bytes_) {
     return base::fail(ENOMEM,
                       "cannot allocate %" PRIu64 " bytes: the symmetric heap is limited to %" PRIu64
-                      " bytes; set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                      " bytes; increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
                       size_bytes, max_bytes_);
   }
   {
@@ -163,7 +163,7 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
                     " bytes in the symmetric heap: no free range is large enough after growing; retry, or free memory",
                     size_bytes);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while searching the symmetric heap");
+  return base::fail_literal(ENOMEM, "out of memory while allocating symmetric memory");
 }
 
 base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
@@ -171,7 +171,10 @@ base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
   locked_change();
   const std::uint64_t offset = address - own_base_;
   if (offset >= reserved_bytes_ && offset < max_bytes_ && blocks_.give_back(offset)) return {};
-  return base::fail(EINVAL, "no symmetric allocation starts at 0x%" PRIx64, address);
+  return base::fail(EINVAL,
+                    "cannot free 0x%" PRIx64
+                    ": no symmetric allocation starts there; pass an address that an allocation returned",
+                    address);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while freeing symmetric memory");
 }
@@ -183,8 +186,10 @@ void SymmetricHeap::locked_change() noexcept {
 base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset >= max_bytes_) {
-    return base::fail(EINVAL, "%p is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64 " bytes)", address,
-                      own_base_, this->size_bytes());
+    return base::fail(EINVAL,
+                      "cannot access %p: it is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64
+                      " bytes); pass memory of gdrkit_shmem_malloc",
+                      address, own_base_, this->size_bytes());
   }
   Recent& mine = recent;
   // Freeing an allocation during a transfer by another thread is a race of the application. All other threads see the
@@ -199,7 +204,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     block = Block{buffer->chunk.offset, buffer->size_bytes};
   }
   if (!block || block->offset < reserved_bytes_) {
-    return base::fail(EINVAL, "%p is not in a symmetric allocation of this PE", address);
+    return base::fail(EINVAL, "cannot access %p: it is in no symmetric allocation of this PE", address);
   }
   const std::uint64_t inside = offset - block->offset;
   if (inside <= block->size_bytes && size_bytes <= block->size_bytes - inside) {
@@ -208,15 +213,17 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     mine.oldest = (mine.oldest + 1) % std::size(mine.known);
     return HeapRange{offset, chunk};
   }
-  return base::fail(EINVAL, "%p + %" PRIu64 " bytes exceeds its symmetric allocation of %" PRIu64 " bytes", address,
-                    size_bytes, block->size_bytes);
+  return base::fail(
+      EINVAL, "cannot access %p + %" PRIu64 " bytes: the range exceeds its symmetric allocation of %" PRIu64 " bytes",
+      address, size_bytes, block->size_bytes);
 }
 
 base::Result<HeapRange> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapRange{offset, chunk_at(offset)};
-  return base::fail(EINVAL, "%p + %" PRIu64 " bytes is not in the reserved part of this PE's symmetric heap", address,
-                    size_bytes);
+  return base::fail(
+      EINVAL, "cannot access %p + %" PRIu64 " bytes: the range is not in the reserved part of this PE's symmetric heap",
+      address, size_bytes);
 }
 
 std::uint64_t SymmetricHeap::size_bytes() const noexcept {

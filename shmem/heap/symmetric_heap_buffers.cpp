@@ -22,8 +22,9 @@ constexpr std::size_t largest_buffer_count = 256;
 
 base::Result<SharedMemory> SymmetricHeap::share(std::uint64_t address, std::uint64_t size_bytes) noexcept {
   if (address == 0 || size_bytes > UINT64_MAX - address) {
-    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the address or the size is 0",
-                      size_bytes, address);
+    return base::fail(
+        EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": invalid range; pass an address and a size above 0",
+        size_bytes, address);
   }
   if (contains(reinterpret_cast<const void*>(address))) {
     return base::fail(
@@ -35,8 +36,9 @@ base::Result<SharedMemory> SymmetricHeap::share(std::uint64_t address, std::uint
       const bool is_apart = address >= buffer.address + buffer.size_bytes || address + size_bytes <= buffer.address;
       if (is_apart) continue;
       return base::fail(EEXIST,
-                        "0x%" PRIx64 " + %" PRIu64 " bytes overlaps a buffer that is registered already (0x%" PRIx64
-                        " + %" PRIu64 " bytes)",
+                        "cannot register 0x%" PRIx64 " + %" PRIu64
+                        " bytes: they overlap the registered buffer 0x%" PRIx64 " + %" PRIu64
+                        " bytes; unregister that buffer first",
                         address, size_bytes, buffer.address, buffer.size_bytes);
     }
   }
@@ -65,8 +67,8 @@ base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) c
     gap_end = next->first;
   }
   return base::fail(ENOMEM,
-                    "the symmetric heap's range of %" PRIu64 " bytes is too full for a buffer of %" PRIu64
-                    " bytes; set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                    "cannot register a buffer: the symmetric heap of at most %" PRIu64
+                    " bytes has no room for its %" PRIu64 " bytes; increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
                     max_bytes_, size_bytes);
 }
 
@@ -118,7 +120,10 @@ base::Result<SymmetricBuffer> SymmetricHeap::find_buffer(std::uint64_t offset) c
   const std::shared_lock lock(mutex_);
   const auto found = buffers_.find(offset);
   if (found != buffers_.end()) return found->second;
-  return base::fail(EINVAL, "no registered buffer starts at 0x%" PRIx64 " of the symmetric heap", own_address(offset));
+  return base::fail(EINVAL,
+                    "cannot unregister 0x%" PRIx64
+                    ": no registered buffer starts there; pass the address that its registration returned",
+                    own_address(offset));
 }
 
 base::Status SymmetricHeap::remove_buffer(std::uint64_t offset) noexcept {
@@ -126,7 +131,11 @@ base::Status SymmetricHeap::remove_buffer(std::uint64_t offset) noexcept {
   {
     const std::unique_lock lock(mutex_);
     const auto found = buffers_.find(offset);
-    if (found == buffers_.end()) return base::fail(EINVAL, "no registered buffer starts at offset %" PRIu64, offset);
+    if (found == buffers_.end())
+      return base::fail(EINVAL,
+                        "cannot unregister the buffer at offset %" PRIu64
+                        " of the symmetric heap: no registered buffer starts there",
+                        offset);
     removed = found->second;
     buffers_.erase(found);
     locked_change();

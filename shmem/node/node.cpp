@@ -63,14 +63,16 @@ class RealNode final : public Node {
     };
     const Offer mine{area_bytes, outcome_of(made)};
     std::vector<Offer> offers(pes_.size());
-    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "shared area of the node");
+    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "memory shared on the node");
     if (!fds) return base::pass(fds);
     if (!made) return made;
     if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
     for (std::size_t i = 1; i < pes_.size(); ++i) {
       if (offers[i].area_bytes == offers[0].area_bytes) continue;
-      return base::fail(EPROTO, "PE %d requests a shared area of %llu bytes, but PE %d requests %llu bytes", pes_[i],
-                        static_cast<unsigned long long>(offers[i].area_bytes), pes_[0],
+      return base::fail(EPROTO,
+                        "cannot share memory on this node: PE %d requests %llu bytes, but PE %d requests %llu bytes; "
+                        "use one release of gdrkit for all PEs",
+                        pes_[i], static_cast<unsigned long long>(offers[i].area_bytes), pes_[0],
                         static_cast<unsigned long long>(offers[0].area_bytes));
     }
     if (index != 0) file = std::move((*fds)[0]);
@@ -91,8 +93,10 @@ class RealNode final : public Node {
   base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes,
                                                               void* all, const char* step) noexcept override {
     if (size_bytes > most_bytes_with_fds) {
-      return base::fail(EINVAL, "step '%s': cannot send %zu bytes with a file descriptor: the limit is %zu bytes", step,
-                        size_bytes, most_bytes_with_fds);
+      return base::fail(EINVAL,
+                        "cannot exchange data with the other PEs during '%s': cannot send %zu bytes with a file "
+                        "descriptor: the limit is %zu bytes",
+                        step, size_bytes, most_bytes_with_fds);
     }
     try {
       return send_fds(fd, mine, size_bytes, all, step);
@@ -220,7 +224,9 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
       first_of[pe] = (*all)[pe].reached;
       // Each round determines the PEs of at least one machine.
       if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
-      return base::fail(EPROTO, "PE %zu sent an invalid first PE of its node: %d", pe, first_of[pe]);
+      return base::fail(EPROTO,
+                        "PE %zu sent invalid data about its node (first PE %d); use one release of gdrkit for all PEs",
+                        pe, first_of[pe]);
     }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {
@@ -246,7 +252,9 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   } else {
     const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
       if (meeting.socket) return std::move(meeting.socket);
-      return base::fail(ECONNRESET, "PE %d left the job while the PEs of this node connected", meeting.pes.front());
+      return base::fail(ECONNRESET,
+                        "PE %d left the job while the PEs of this node connected; see its own error message",
+                        meeting.pes.front());
     };
     star = bootstrap::make_star_member(connect, std::move(group));
   }

@@ -40,14 +40,16 @@ struct flock lock_of(std::size_t index) noexcept {
 
 base::Result<bootstrap::UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
   if (size_bytes > SIZE_MAX / 4)
-    return base::fail(EINVAL, "cannot make a shared area of %zu bytes: the size is too large", size_bytes);
+    return base::fail(EINVAL, "cannot create %zu bytes of memory for the PEs of this node: the size is too large",
+                      size_bytes);
   const std::size_t total = head_bytes_of(n_pes) + in_pages(size_bytes);
   auto made = base::make_memory_file("gdrkit-shmem", total, MFD_ALLOW_SEALING);
   if (!made) return base::pass(made);
   bootstrap::UniqueFd file(*made);
   // No PE can then shrink the area while others use it.
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return base::fail(errno, "cannot seal a shared area of %zu bytes: %s", total, std::strerror(errno));
+    return base::fail(errno, "cannot seal %zu bytes of memory for the PEs of this node: %s", total,
+                      std::strerror(errno));
   }
   return file;
 }
@@ -60,7 +62,8 @@ base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t ind
   const std::size_t total = area->head_bytes_ + in_pages(size_bytes);
   void* const start = ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (start == MAP_FAILED) {
-    return base::fail(errno, "cannot map the shared area of %zu bytes: %s", total, std::strerror(errno));
+    return base::fail(errno, "cannot map %zu bytes of memory for the PEs of this node: %s", total,
+                      std::strerror(errno));
   }
   area->start_ = start;
   area->mapped_bytes_ = total;
@@ -71,7 +74,8 @@ base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t ind
   area->lock_ = bootstrap::PrivateFd(bootstrap::UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
   struct flock lock = lock_of(index);
   if (!area->lock_ || ::fcntl(area->lock_.get(), F_OFD_SETLK, &lock) != 0) {
-    return base::fail(errno, "cannot take the liveness lock of this PE (%s): %s", path, std::strerror(errno));
+    return base::fail(errno, "cannot lock %s, which shows the other PEs that this PE is alive: %s", path,
+                      std::strerror(errno));
   }
   return area;
 }

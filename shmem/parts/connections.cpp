@@ -44,7 +44,8 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     return bootstrap::exchange_by_environment(*environment, options.limit);
   }
   if (options.n_pes < 0 || options.pe < 0 || options.pe >= options.n_pes) {
-    return base::fail(EINVAL, "invalid PE %d of %d: PE numbers are 0 to n_pes - 1", options.pe, options.n_pes);
+    return base::fail(EINVAL, "cannot join the job as PE %d of %d: the PE number is out of range; use 0 to n_pes - 1",
+                      options.pe, options.n_pes);
   }
   if (options.unique_id != nullptr) {
     return bootstrap::exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
@@ -53,7 +54,9 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     return bootstrap::exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
   }
   if (options.n_pes == 1) return bootstrap::exchange_by_environment(bootstrap::LaunchEnvironment{}, options.limit);
-  return base::fail(EINVAL, "cannot connect %d PEs: no unique id, all-gather function or launcher; provide one of them",
+  return base::fail(EINVAL,
+                    "cannot connect %d PEs: there is no launcher, unique id or all-gather function; use gdrkit run, or "
+                    "set one of them",
                     options.n_pes);
 }
 
@@ -299,7 +302,9 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use the host functions", pe);
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot use PE %d's memory on a stream: the PE is on another node; use the functions without a stream", pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }

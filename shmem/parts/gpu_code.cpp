@@ -47,7 +47,7 @@ base::Status GpuCode::check_waits() noexcept try {
   proxy::Proxy* const proxy = transfers_.proxy();
   if (auto failed = proxy != nullptr ? proxy->take_failure() : base::Status(); !failed) {
     (void)control_->take_timed_out_wait();  // the proxy's failure is the cause of these timeouts
-    return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", connections_.pe(),
+    return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d: %s", connections_.pe(),
                              failed.error().text());
   }
   const auto word = control_->take_timed_out_wait();
@@ -57,12 +57,13 @@ base::Status GpuCode::check_waits() noexcept try {
   std::snprintf(address, sizeof address, "0x%" PRIx64, *word);
   const std::string what = of_proxy ? *of_proxy : std::string("the word at ") + address;
   if (const int dead = control_->dead_pe(); dead >= 0) {
-    return base::fail(ECONNRESET, "a GPU kernel of PE %d stopped waiting for %s: PE %d has ended", connections_.pe(),
-                      what.c_str(), dead);
+    return base::fail(ECONNRESET,
+                      "a GPU kernel of PE %d stopped waiting for %s: PE %d has ended; see its own error message",
+                      connections_.pe(), what.c_str(), dead);
   }
-  return base::fail(ETIMEDOUT,
-                    "a GPU kernel of PE %d timed out while waiting for %s; set the limit with gdrkit_shmem_set_timeout",
-                    connections_.pe(), what.c_str());
+  return base::fail(
+      ETIMEDOUT, "a GPU kernel of PE %d timed out while waiting for %s; raise the limit with gdrkit_shmem_set_timeout",
+      connections_.pe(), what.c_str());
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while reporting a GPU wait that timed out");
 }
@@ -75,8 +76,7 @@ base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
   const gdrkit_shmem_device_state state = this->state();
   if (const int failed = fill(&state); failed != 0) {
     return base::fail_vendor(
-        EIO, failed,
-        "cannot copy PE %d's state to the GPU code of a translation unit: error %d; compile it for this GPU",
+        EIO, failed, "cannot initialize the program's GPU code for PE %d: CUDA error %d; compile the code for this GPU",
         connections_.pe(), failed);
   }
   return {};
@@ -91,9 +91,10 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
   auto symbol = connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, "gdrkit_shmem_state");
   if (!symbol) {
     const base::Error& error = symbol.error();
-    return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "%s: compile the module with GDRKIT_SHMEM_MODULE defined (gdrkit/shmem_state.cuh)",
-                             error.text());
+    return base::fail_vendor(
+        error.errno_value, error.vendor_code,
+        "cannot initialize the module: %s; compile it with GDRKIT_SHMEM_MODULE defined (gdrkit/shmem_state.cuh)",
+        error.text());
   }
   if (symbol->size_bytes != sizeof state) {
     return base::fail(EPROTO,
@@ -132,9 +133,9 @@ base::Status GpuCode::launch_cooperative(void* function, const platform::Coopera
   if (!most) return base::pass(most);
   if (blocks == 0 || blocks > static_cast<std::uint64_t>(*most)) {
     return base::fail(EINVAL,
-                      "%" PRIu64
-                      " blocks of %u threads and %u bytes of shared memory cannot run at the same time: PE %d's GPU "
-                      "supports at most %d",
+                      "cannot launch %" PRIu64
+                      " blocks of %u threads and %u bytes of shared memory that run at the same time: PE %d's GPU "
+                      "supports 1 to %d such blocks",
                       blocks, threads, shape.shared_bytes, connections_.pe(), *most);
   }
   if (auto watched = watch(); !watched) return watched;

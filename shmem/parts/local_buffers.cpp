@@ -21,8 +21,9 @@ constexpr std::size_t alike_bytes = 4096;
 base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, transport::LocalMemory memory) noexcept
     try {
   if (address == 0 || size_bytes == 0 || size_bytes > UINT64_MAX - address) {
-    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the address or the size is 0",
-                      size_bytes, address);
+    return base::fail(
+        EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": invalid range; pass an address and a size above 0",
+        size_bytes, address);
   }
   const std::unique_lock lock(mutex_);
   const auto after = buffers_.lower_bound(address);
@@ -30,7 +31,9 @@ base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, 
   const bool overlaps_previous =
       after != buffers_.begin() && std::prev(after)->first + std::prev(after)->second.size_bytes > address;
   if (overlaps_next || overlaps_previous) {
-    return base::fail(EEXIST, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": they overlap a registered buffer",
+    return base::fail(EEXIST,
+                      "cannot register %" PRIu64 " bytes at 0x%" PRIx64
+                      ": they overlap a registered buffer; unregister that buffer first",
                       size_bytes, address);
   }
   buffers_.emplace(address, Buffer{size_bytes, memory});
@@ -43,7 +46,10 @@ base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, 
 base::Status LocalBuffers::remove(std::uint64_t address) noexcept {
   const std::unique_lock lock(mutex_);
   if (buffers_.erase(address) == 0) {
-    return base::fail(EINVAL, "no registered buffer starts at 0x%" PRIx64, address);
+    return base::fail(EINVAL,
+                      "cannot unregister 0x%" PRIx64
+                      ": no registered buffer starts there; pass the address that was registered",
+                      address);
   }
   count_.store(buffers_.size(), std::memory_order_release);
   return {};

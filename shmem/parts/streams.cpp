@@ -15,7 +15,8 @@ platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std
 base::Result<platform::StreamSignal> Streams::signal_of(const void* word, std::uint64_t value,
                                                         gdrkit_shmem_signal operation, int pe) const noexcept {
   if (reinterpret_cast<std::uint64_t>(word) % sizeof value != 0) {
-    return base::fail(EINVAL, "%p is not aligned to the 8 bytes of a signal", word);
+    return base::fail(
+        EINVAL, "cannot send a signal to %p: the address is not a multiple of 8 bytes; pass an aligned address", word);
   }
   auto at = connections_.reach(word, sizeof value, pe);
   if (!at) return base::pass(at);
@@ -52,7 +53,7 @@ base::Status Streams::put_with(void* target, const void* source, std::size_t siz
   if (size_bytes == 0) return work_.signal(stream_of(stream), signal);
   auto at = connections_.reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
-  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
   auto memory = transfers_.kind_of_memory(source, size_bytes);
   if (!memory) return base::pass(memory);
   return work_.put(stream_of(stream), *at, source, size_bytes, *memory, signal);
@@ -65,7 +66,7 @@ base::Status Streams::put_value(void* target, const void* value, std::size_t siz
   if (size_bytes == 0) return {};
   auto at = connections_.reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
-  if (value == nullptr) return base::fail(EINVAL, "the value of a put to PE %d is NULL", pe);
+  if (value == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the pointer to the value is NULL", pe);
   if (size_bytes > stream::StreamWork::inline_bytes) {
     return base::fail(EINVAL, "cannot put a value of %zu bytes on a stream: the limit is %zu bytes", size_bytes,
                       stream::StreamWork::inline_bytes);
@@ -84,7 +85,7 @@ base::Status Streams::get(void* target, const void* source, std::size_t size_byt
   if (size_bytes == 0) return {};
   auto at = connections_.reach(source, size_bytes, pe);
   if (!at) return base::pass(at);
-  if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
+  if (target == nullptr) return base::fail(EINVAL, "cannot get from PE %d: the target is NULL", pe);
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
   auto memory = transfers_.kind_of_memory(target, size_bytes);
@@ -122,7 +123,9 @@ base::Status Streams::wait(const Word& word, gdrkit_shmem_comparison comparison,
                            void* stream) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(word.address);
   if (address % word.size_bytes != 0) {
-    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
+    return base::fail(
+        EINVAL, "cannot wait for the word at %p: the address is not a multiple of %zu bytes; pass an aligned address",
+        word.address, word.size_bytes);
   }
   if (auto own = connections_.heap().find(word.address, word.size_bytes); !own) return base::pass(own);
   if (auto watched = gpu_code_.watch_peers(); !watched) return watched;

@@ -45,7 +45,9 @@ base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept 
   const AgreedCall& other = calls.different;
   if (other.pe < 0) return {};
   if (first.operation != other.operation) {
-    return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, first.pe, other.pe);
+    return base::fail(EPROTO,
+                      "%s: PE %d and PE %d called different collective functions; call the same function on all PEs",
+                      what, first.pe, other.pe);
   }
   const int which = first.arguments[0] != other.arguments[0] ? 0 : 1;
   return base::fail(EPROTO,
@@ -95,8 +97,9 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
     const bool is_same =
         theirs.operation.load(std::memory_order_relaxed) == root.operation.load(std::memory_order_relaxed);
     if (!is_same) {
-      agreed = base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, node.pes()[0],
-                          node.pes()[other]);
+      agreed = base::fail(
+          EPROTO, "%s: PE %d and PE %d called different collective functions; call the same function on all PEs", what,
+          node.pes()[0], node.pes()[other]);
     } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
                is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
       agreed = base::fail(

@@ -39,14 +39,14 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
     case ProxyOperation::quiet: return {};  // the reply is sent after complete()
     case ProxyOperation::barrier: return arrive(command.operand);
   }
-  return base::fail(EPROTO, "unsupported GPU command %u, or its size is invalid",
+  return base::fail(EPROTO, "invalid command %u, or invalid size; recompile the GPU code with this release of gdrkit",
                     static_cast<unsigned>(command.operation));
 }
 
 base::Status TransferProxyWork::put(const ProxyCommand& command) noexcept {
   const bool has_data = command.has_data != 0;
   if (has_data && command.size_bytes > sizeof command.local) {
-    return base::fail(EPROTO, "%llu bytes exceed the size of a command",
+    return base::fail(EPROTO, "invalid size of %llu bytes; recompile the GPU code with this release of gdrkit",
                       static_cast<unsigned long long>(command.size_bytes));
   }
   const void* const source = has_data ? &command.local : pointer_to(command.local);

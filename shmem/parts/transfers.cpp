@@ -23,7 +23,9 @@ template <class Carry>
 base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<transport::Transport>>& transports,
                                          std::size_t begin, int slot, std::size_t size_bytes, bool is_put,
                                          transport::LocalMemory memory, Carry carry) noexcept {
-  base::Status last = base::fail_literal(EOPNOTSUPP, "no transport supports this transfer");
+  base::Status last = base::fail_literal(
+      EOPNOTSUPP,
+      "cannot copy the data: no transport supports this memory, size and PE; gdrkit shmem info lists transports");
   for (std::size_t i = begin; i < transports.size(); ++i) {
     if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
     if (auto serves = transports[i]->serves(slot); !serves) {
@@ -83,7 +85,7 @@ base::Status Transfers::put(void* target, const void* source, std::size_t size_b
   if (size_bytes == 0) return {};
   const auto range = connections_.heap().find(target, size_bytes);
   if (!range) return base::pass(range);
-  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
   auto carried = put_by(*slot, *range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   return {};
@@ -105,7 +107,7 @@ base::Status Transfers::get(void* target, const void* source, std::size_t size_b
   if (size_bytes == 0) return {};
   auto remote = connections_.find(source, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
+  if (target == nullptr) return base::fail(EINVAL, "cannot get from PE %d: the target is NULL", pe);
   auto memory = kind_of_memory(target, size_bytes);
   if (!memory) return base::pass(memory);
   auto carried =
@@ -145,7 +147,7 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   if (size_bytes == 0) return signal(word, value, operation, pe);
   auto remote = connections_.find(target, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
   if (operation != GDRKIT_SHMEM_SIGNAL_ADD) {
     return put_then_store(remote->slot, remote->range, source, size_bytes, signal_word->range, value, is_async);
   }
@@ -187,7 +189,10 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shme
     return base::fail(EINVAL, "unsupported atomic operation on a %zu-byte word: use 4 or 8 bytes", size_bytes);
   }
   if (reinterpret_cast<std::uint64_t>(target) % size_bytes != 0) {
-    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of an atomic operation", target, size_bytes);
+    return base::fail(
+        EINVAL,
+        "cannot perform an atomic operation at %p: the address is not a multiple of %zu bytes; pass an aligned address",
+        target, size_bytes);
   }
   auto remote = connections_.find(target, size_bytes, pe);
   if (!remote) return base::pass(remote);
@@ -245,7 +250,9 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
     std::uint64_t start = 0;
     std::size_t extent = 0;
     if (const int got = connections_.cuda()->mem_get_address_range(&start, &extent, word); got != 0) {
-      return base::fail_vendor(EINVAL, got, "cuMemGetAddressRange of %p: %s", address, platform::cuda_result_name(got));
+      return base::fail_vendor(EINVAL, got,
+                               "cannot register %p: cuMemGetAddressRange failed: %s; pass memory that CUDA allocated",
+                               address, platform::cuda_result_name(got));
     }
     const std::uint64_t offset = word - start;
     if (offset > extent || size_bytes > extent - offset) {

@@ -9,7 +9,9 @@ namespace gdrkit::shmem_impl::parts {
 
 base::Result<std::uint64_t> Waits::load(const Word& word) noexcept {
   if (reinterpret_cast<std::uint64_t>(word.address) % word.size_bytes != 0) {
-    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
+    return base::fail(EINVAL,
+                      "cannot read the word at %p: the address is not a multiple of %zu bytes; pass an aligned address",
+                      word.address, word.size_bytes);
   }
   std::uint64_t seen = 0;
   if (auto loaded = read(&seen, word.address, word.size_bytes); !loaded) return base::pass(loaded);

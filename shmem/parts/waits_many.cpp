@@ -14,14 +14,20 @@ namespace {
 base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept {
   const std::size_t size = words.first.size_bytes;
   if (reinterpret_cast<std::uint64_t>(words.first.address) % size != 0) {
-    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", words.first.address, size);
+    return base::fail(
+        EINVAL,
+        "cannot wait for or test the words at %p: the address is not a multiple of %zu bytes; pass an aligned address",
+        words.first.address, size);
   }
-  if (words.count > SIZE_MAX / size) return base::fail(EINVAL, "%zu words exceed the address space", words.count);
+  if (words.count > SIZE_MAX / size)
+    return base::fail(EINVAL, "cannot wait for or test %zu words: they exceed the address space", words.count);
   if (words.count == 0) return {};
   if (auto own = heap.find(words.first.address, words.count * size); !own) return base::pass(own);
-  if (words.values == nullptr) return base::fail(EINVAL, "the pointer to the values is NULL");
+  if (words.values == nullptr)
+    return base::fail(EINVAL, "cannot wait for or test the words: the pointer to the values is NULL");
   if (words.value_count == 1 || words.value_count == words.count) return {};
-  return base::fail(EINVAL, "%zu values for %zu words: use 1 value, or one per word", words.value_count, words.count);
+  return base::fail(EINVAL, "cannot compare %zu values with %zu words: pass 1 value, or one per word",
+                    words.value_count, words.count);
 }
 
 /// Values of the words, and which words are still waited for.

@@ -75,11 +75,11 @@ base::Result<std::unique_ptr<Proxy>> Proxy::make(platform::Device& device, Proxy
   std::unique_ptr<Proxy> proxy(new Proxy(device, work));
   if (auto opened = proxy->open(heaps_away); !opened) {
     return base::fail_vendor(opened.error().errno_value, opened.error().vendor_code,
-                             "cannot make the command ring for GPU kernels: %s", opened.error().text());
+                             "cannot start access of GPU kernels to other nodes: %s", opened.error().text());
   }
   return proxy;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating the command ring for GPU kernels");
+  return base::fail_literal(ENOMEM, "out of memory while starting access of GPU kernels to other nodes");
 }
 
 base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
@@ -204,7 +204,7 @@ void Proxy::note(const base::Status& done, const ProxyCommand* command) noexcept
   if (!failure_) return;
   const base::Error& cause = done.error();
   try {
-    failure_ = base::fail_vendor(cause.errno_value, cause.vendor_code, "for a GPU kernel: %s: %s",
+    failure_ = base::fail_vendor(cause.errno_value, cause.vendor_code, "an operation of a GPU kernel failed (%s): %s",
                                  command == nullptr ? "completion" : text_of(*command).c_str(), cause.text());
   } catch (const std::bad_alloc&) {
     failure_ = base::fail_literal(ENOMEM, "out of memory while executing a command of a GPU kernel");
@@ -215,8 +215,8 @@ void Proxy::check_overflow() noexcept {
   if (is_overflow_noted_ || atomic_at(has_overflown_).load(std::memory_order_relaxed) == 0) return;
   is_overflow_noted_ = true;
   note(base::fail(ETIMEDOUT,
-                  "the ring of %llu commands was full for longer than the limit (gdrkit_shmem_set_timeout); GPU "
-                  "kernels of this PE can no longer access other nodes",
+                  "GPU kernels can no longer access other nodes: %llu unfinished operations filled their queue for "
+                  "longer than the limit; raise it with gdrkit_shmem_set_timeout",
                   static_cast<unsigned long long>(proxy_places)),
        nullptr);
 }
@@ -227,7 +227,7 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other nodes were not started within %lld ms",
+      return base::fail(ETIMEDOUT, "quiet: operations of GPU kernels on other nodes were not started within %lld ms",
                         static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
@@ -243,7 +243,7 @@ base::Status Proxy::take_failure() noexcept {
 
 std::optional<std::string> Proxy::text_of_wait(std::uint64_t address) noexcept {
   const std::uint64_t at = address - commands_address_;
-  if (at < replies_at) return "room in the ring of commands to other nodes";
+  if (at < replies_at) return "room in the queue of operations on other nodes";
   if (at >= taken_at) return std::nullopt;
   const std::uint64_t place = (at - replies_at) / sizeof(ProxyReply);
   return "the result of its " + text_of(command_at(place));

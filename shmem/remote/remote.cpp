@@ -96,7 +96,7 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
                                card.text);
     }
     if (card.leader < 0 || card.leader > pe || card.address_bytes > longest_address_bytes) {
-      return base::fail(EPROTO, "PE %d sent an invalid UCX address", pe);
+      return base::fail(EPROTO, "PE %d sent an invalid UCX address; use one release of gdrkit for all PEs", pe);
     }
     address_stride_ = std::max<std::size_t>(address_stride_, card.address_bytes);
     leader_of_.push_back(card.leader);

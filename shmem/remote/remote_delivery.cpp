@@ -241,7 +241,7 @@ void Remote::reply_to_get(const PendingReply& pending) {
   base::Status done;
   if (own_heap_ == nullptr) done = base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
   if (request.size_bytes > piece_bytes)
-    done = base::fail(EPROTO, "the requested size is %llu bytes, the limit %zu bytes",
+    done = base::fail(EPROTO, "the requested size is %llu bytes, but the limit is %zu bytes",
                       static_cast<unsigned long long>(request.size_bytes), piece_bytes);
   if (done) {
     auto address = own_heap_->address_of(request.offset, request.size_bytes);

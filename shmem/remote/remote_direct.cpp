@@ -11,7 +11,8 @@ namespace gdrkit::shmem_impl::remote {
 
 base::Status Remote::serves_direct(int pe) noexcept {
   if (!options_.device->is_emulated() && !worker_->supports_cuda()) {
-    return base::fail_literal(EOPNOTSUPP, "this UCX does not support GPU memory");
+    return base::fail_literal(EOPNOTSUPP,
+                              "this UCX does not support GPU memory; select another with GDRKIT_UCX_LIBRARY");
   }
   const Entered entered(*this);
   const auto& one = peers_[static_cast<std::size_t>(pe)];
@@ -27,7 +28,8 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
     return nullptr;
   };
   if (RemoteChunk* const known = find(); known != nullptr) return known;
-  if (to.direct_refused != 0) return base::fail(EOPNOTSUPP, "PE %d's memory is not registered", pe);
+  if (to.direct_refused != 0)
+    return base::fail(EOPNOTSUPP, "cannot copy by UCX directly: PE %d's memory is not registered with UCX", pe);
   RemoteMessage message = next_message(to, RemoteMessageKind::key_request);
   message.offset = offset;
   auto request = std::make_unique<Request>();
@@ -36,7 +38,8 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   request->offset = offset;
   message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
-  auto replied = sent ? wait_for_reply(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
+  auto replied =
+      sent ? wait_for_reply(lock, message.request, "access to its symmetric heap", pe) : base::Status(base::pass(sent));
   requests_.erase(message.request);
   if (!replied && replied.error().errno_value != ECONNRESET && replied.error().errno_value != ETIMEDOUT) {
     to.direct_refused = replied.error().errno_value;
@@ -44,9 +47,10 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   }
   if (!replied) return base::pass(replied);
   if (RemoteChunk* const made = find(); made != nullptr) return made;
-  return base::fail(EPROTO, "PE %d sent the key of another chunk", pe);
+  return base::fail(EPROTO, "PE %d sent a key of other memory than requested; use one release of gdrkit for all PEs",
+                    pe);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while requesting the key of a heap");
+  return base::fail_literal(ENOMEM, "out of memory while connecting to another PE's symmetric heap");
 }
 
 void Remote::reply_with_key(const PendingReply& pending) {
@@ -114,7 +118,7 @@ void Remote::take_key(const RemoteMessage& message, const char* data, std::size_
     return;
   }
   if (size_bytes == 0 || request.offset - message.offset >= message.size_bytes) {
-    return declare_dead(message.from, "it sent the key of another chunk");
+    return declare_dead(message.from, "it sent an invalid key of its memory");
   }
   Peer& from = peer(message.from);
   RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};

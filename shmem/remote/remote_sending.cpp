@@ -33,7 +33,8 @@ base::Result<Peer*> Remote::connected(int pe) noexcept try {
   if (to.endpoint != nullptr) return &to;
   auto made = worker_->connect(addresses_.data() + static_cast<std::size_t>(pe) * address_stride_, &on_error, this);
   if (!made) {
-    return base::fail_vendor(made.error().errno_value, made.error().vendor_code, "cannot connect to PE %d: %s", pe,
+    return base::fail_vendor(made.error().errno_value, made.error().vendor_code,
+                             "cannot connect to PE %d: %s; UCX_LOG_LEVEL=info prints UCX's log", pe,
                              made.error().text());
   }
   to.endpoint = *made;

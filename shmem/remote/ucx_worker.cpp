@@ -30,7 +30,7 @@ int errno_of_ucx(UcxStatus status) noexcept {
 }
 
 tl::unexpected<base::Error> ucx_failure(const platform::UcxCalls& calls, const char* call, UcxStatus status) noexcept {
-  return base::fail_vendor(errno_of_ucx(status), status, "%s: %s", call, calls.status_string(status));
+  return base::fail_vendor(errno_of_ucx(status), status, "UCX failed in %s: %s", call, calls.status_string(status));
 }
 
 base::Result<std::unique_ptr<UcxWorker>> UcxWorker::open(const platform::UcxCalls& calls, std::size_t endpoints,

@@ -46,7 +46,8 @@ constexpr std::size_t largest_cpu_get_with_automatic[] = {4 << 10, 3 << 10, smal
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
 base::Status failure(int result, const char* what, int slot) noexcept {
-  return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error());
+  return base::fail(-result, "%s the memory of PE number %d of this node through BAR1 failed: %s", what, slot,
+                    gdrkit_last_error());
 }
 
 std::optional<int> engine_of_name(const std::string& name) noexcept {
@@ -179,8 +180,8 @@ class Bar1 final : public Transport {
       if (!window) return base::pass(window);
       const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
       if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
-        return base::fail(-copied, "cannot copy %zu bytes through BAR1 to or from PE slot %d: %s", piece, slot,
-                          gdrkit_strerror(copied));
+        return base::fail(-copied, "cannot copy %zu bytes through BAR1 to or from PE number %d of this node: %s", piece,
+                          slot, gdrkit_strerror(copied));
       }
       done += piece;
       offset += piece;
@@ -190,7 +191,9 @@ class Bar1 final : public Transport {
 
   base::Result<gdrkit_pin_t> window_of(int slot, const heap::HeapChunk& chunk, By by) noexcept {
     if (chunk.number >= largest_chunk_count) {
-      return base::fail(EOPNOTSUPP, "the symmetric heap has more than %zu chunks", largest_chunk_count);
+      return base::fail(EOPNOTSUPP,
+                        "cannot map the memory through BAR1: the symmetric heap has more than %zu separate parts",
+                        largest_chunk_count);
     }
     auto& window = window_at(slot, chunk, by);
     const std::uint64_t pin = window.load(std::memory_order_acquire);

@@ -31,8 +31,10 @@ class Ucx final : public Transport {
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
-    if (remote_ == nullptr) return base::fail_literal(EOPNOTSUPP, "all PEs are on this node");
-    if (slot < first_slot_) return base::fail_literal(EOPNOTSUPP, "the PE is on this node");
+    if (remote_ == nullptr)
+      return base::fail_literal(EOPNOTSUPP, "UCX serves only other nodes, and all PEs are on this node");
+    if (slot < first_slot_)
+      return base::fail_literal(EOPNOTSUPP, "UCX serves only other nodes, and the PE is on this node");
     if (way_ != RemoteWay::direct) return {};
     return remote_->serves_direct(pe_of(slot));
   }

@@ -160,7 +160,7 @@ class Sizes(Test):
     def test_internal_default_values_are_rejected_on_the_command_line(self):
         ended = run("gdrkit", "osu", "latency", "-i", "0")
         self.assertEqual((ended.code, ended.out), (2, ""))
-        self.assertIn("--iterations: '0' is out of range; leave the option out to use the default", ended.err)
+        self.assertIn("--iterations: '0' is not allowed here; omit the option to use the default", ended.err)
 
     def test_under_gdrcopys_names_text_after_a_number_is_an_error(self):
         for name, option in (("gdrcopy_copylat", "-s"), ("gdrcopy_copybw", "-s"), ("gdrcopy_copybw", "-c"),

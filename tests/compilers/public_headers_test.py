@@ -36,6 +36,8 @@ CLAIMS = {
     "gdrkit/shmem_job.h": ("c99", "c++11"),
     "gdrkit/shmem_kernel.h": ("c99", "c++11"),
     "gdrkit/shmem_memory.h": ("c99", "c++11"),
+    "gdrkit/shmem_pe.h": ("c99", "c++11"),
+    "gdrkit/shmem_reduction.h": ("c99", "c++11"),
     "gdrkit/shmem_stream.h": ("c99", "c++11"),
     "gdrkit/shmem_team.h": ("c99", "c++11"),
     "gdrkit/shmem_transfer.h": ("c99", "c++11"),
@@ -53,6 +55,9 @@ CLAIMS = {
     "gdrkit/pin.hpp": (None, "c++20"),
     "gdrkit/started_copy.hpp": (None, "c++20"),
     "gdrkit/shmem.hpp": (None, "c++20"),
+    "gdrkit/shmem_buffer.hpp": (None, "c++20"),
+    "gdrkit/shmem_job.hpp": (None, "c++20"),
+    "gdrkit/shmem_span.hpp": (None, "c++20"),
 }
 DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/**/*.cuh", recursive=True))
 # Not expressions: fragments of functions, lists in braces.

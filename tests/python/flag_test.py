@@ -94,7 +94,7 @@ def test_an_unknown_comparison_is_refused(mapping):
 def test_a_wait_ends_at_its_limit_with_what_it_saw(mapping):
     mapping.store_flag(128, 7)
     start = time.monotonic()
-    with pytest.raises(gdrkit.Timeout, match="offset 128 did not become == 8 in 0.1 s: it is 7") as caught:
+    with pytest.raises(gdrkit.Timeout, match="offset 128 did not satisfy == 8 within 0.1 s: its value is 7") as caught:
         mapping.wait_flag(128, 8, timeout=0.1)
     assert 0.1 <= time.monotonic() - start < 5
     assert isinstance(caught.value, gdrkit.Error) and isinstance(caught.value, TimeoutError)

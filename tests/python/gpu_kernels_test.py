@@ -86,7 +86,7 @@ def test_every_bitcode_library_has_the_plain_names():
         with open(shmem.bitcode_path(capability), "rb") as file:
             bitcode = file.read()
         assert bitcode[:4] == b"BC\xc0\xde" and all(name in bitcode for name in names)
-    with pytest.raises(ValueError, match="too old"):
+    with pytest.raises(ValueError, match="no bitcode"):
         shmem.bitcode_path(61)
 
 
@@ -178,5 +178,5 @@ def test_a_module_is_recognized_by_its_handle():
     cupy_module = types.SimpleNamespace(module=types.SimpleNamespace(ptr=5))
     object_code = types.SimpleNamespace(get_kernel=None, handle=6)
     assert [_handle_of(module) for module in (4, cupy_module, object_code)] == [(4, False), (5, False), (6, True)]
-    with pytest.raises(TypeError, match="expected a loaded CUDA module"):
+    with pytest.raises(TypeError, match="it is not a CUDA module"):
         shmem.init_module("module")

@@ -154,8 +154,8 @@ def test_wrong_tensors_are_refused(gshmem):
     import torch
     inbox, signal, own = gshmem.zeros(4), gshmem.zeros(1, dtype=torch.uint64), torch.zeros(4)
     for call, error, reason in (
-        (lambda: gshmem.put(inbox, own.double(), 0), TypeError, "type torch.float32, the source of type torch.float64"),
-        (lambda: gshmem.put(inbox[:2], own, 0), ValueError, "the source has 4 elements, the target 2"),
+        (lambda: gshmem.put(inbox, own.double(), 0), TypeError, "type torch.float32, but the source of type torch.float64"),
+        (lambda: gshmem.put(inbox[:2], own, 0), ValueError, "the source is too large: it has 4 elements, but the target has 2"),
         (lambda: gshmem.put(inbox, own.repeat(2)[::2], 0), ValueError, "the source is not contiguous"),
         (lambda: gshmem.put(own, own, 0), gdrkit.Error, "not in this PE's symmetric heap"),
         (lambda: gshmem.put(inbox, own, 1), gdrkit.Error, "PE 1"),
@@ -163,14 +163,14 @@ def test_wrong_tensors_are_refused(gshmem):
         (lambda: gshmem.signal_op(signal, 1, 0, "xor"), ValueError, "'xor' is not a signal operation"),
         (lambda: gshmem.signal_wait_until(signal, "==", 0, [own]), ValueError, "is not in symmetric memory"),
         (lambda: gshmem.barrier_all([own]), ValueError, "is not in symmetric memory"),
-        (lambda: gshmem.all_gather(inbox, inbox[:1]), ValueError, "there must be 1 to 1"),
+        (lambda: gshmem.all_gather(inbox, inbox[:1]), ValueError, "use a ratio of 1:1"),
         (lambda: gshmem.free(own), ValueError, "not allocated or registered"),
         (gshmem.pool, gdrkit.Error, "requires a GPU"),
     ):
         with pytest.raises(error, match=reason):
             call()
     del call
-    with pytest.raises(Exception, match="requires the tensors"):
+    with pytest.raises(Exception, match="pass the tensors"):
         torch.compile(lambda tensor: (gshmem.barrier_all(), tensor + 1)[1], fullgraph=True, backend="eager")(inbox)
     view = inbox[1:]
     with pytest.raises(BufferError):
@@ -189,7 +189,7 @@ def test_tracing_needs_no_memory_and_counts_changes(gshmem):
     fake, fake_part, fake_own = (mode.from_tensor(tensor) for tensor in (inbox, inbox[:1], own))
     with mode:
         assert torch.ops.gdrkit.put(fake, fake_own, 0) is None
-        with pytest.raises(ValueError, match="the source has 4 elements"):
+        with pytest.raises(ValueError, match="the source is too large: it has 4 elements"):
             torch.ops.gdrkit.put(fake_part, fake_own, 0)
     del mode, fake, fake_part
     assert sys.modules["gdrkit.shmem.torch"] is gshmem

@@ -8,7 +8,8 @@ namespace gdrkit::transfer::engines {
 namespace {
 
 [[noreturn]] void lack(const char* what) {
-  throw cli::Failure(cli::ExitCode::cannot_run, std::string("gdrkit osu: this engine does not support ") + what);
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     std::string("gdrkit osu: the engine of --engine does not support ") + what);
 }
 
 }  // namespace

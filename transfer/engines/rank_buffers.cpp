@@ -25,8 +25,9 @@ void RankBuffers::allocate(const MessageRequest& request, std::size_t size_bytes
     const std::size_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
     buffer->host = std::aligned_alloc(page_bytes, whole_pages);
     if (buffer->host == nullptr) {
-      throw cli::Failure(cli::ExitCode::failed,
-                         cli::format("gdrkit osu: cannot allocate a buffer of %zu bytes", whole_pages));
+      throw cli::Failure(
+          cli::ExitCode::failed,
+          cli::format("gdrkit osu: cannot allocate a buffer of %zu bytes; use a smaller -m", whole_pages));
     }
     std::memset(buffer->host, 0, whole_pages);
     buffer->address = reinterpret_cast<std::uint64_t>(buffer->host);

@@ -160,7 +160,7 @@ class UcxEngine : public MessageEngine {
     require_ucx(calls_, calls_.worker_get_address(worker_, &address, &size_bytes), "ucp_worker_get_address");
     const std::string own(reinterpret_cast<const char*>(address), size_bytes);
     calls_.worker_release_address(worker_, address);
-    const std::vector<std::string> all = processes_.gather_bytes(own, "UCX's worker addresses");
+    const std::vector<std::string> all = processes_.gather_bytes(own, "exchange of UCX's worker addresses");
     endpoints_.resize(all.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (is_own(rank)) continue;
@@ -191,7 +191,7 @@ class UcxEngine : public MessageEngine {
     std::string own(reinterpret_cast<const char*>(&address), sizeof address);
     own.append(static_cast<const char*>(packed), packed_bytes);
     calls_.rkey_buffer_release(packed);
-    const std::vector<std::string> all = processes_.gather_bytes(own, "UCX's remote keys");
+    const std::vector<std::string> all = processes_.gather_bytes(own, "exchange of UCX's remote keys");
     remotes_.resize(all.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (is_own(rank)) continue;

@@ -104,10 +104,11 @@ void ProcessGroup::barrier() {
     const auto& pes = machine.pes();
     const auto dead = std::find_if(pes.begin(), pes.end(), [&](int pe) { return !machine.is_alive(pe); });
     if (dead != pes.end() && arrived.load(std::memory_order_acquire) < target) {
-      check(base::fail(ECONNRESET, "process %d has ended", *dead), "barrier");
+      check(base::fail(ECONNRESET, "process %d has ended; see its own error message", *dead), "barrier");
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      check(base::fail(ETIMEDOUT, "not all processes arrived within %lld s", static_cast<long long>(limit_.count())),
+      check(base::fail(ETIMEDOUT, "not all processes arrived within %lld s; see their output",
+                       static_cast<long long>(limit_.count())),
             "barrier");
     }
   }
@@ -120,7 +121,7 @@ std::vector<double> ProcessGroup::gather(double value) {
 }
 
 std::vector<std::string> ProcessGroup::gather(const std::string& text) {
-  return gather_bytes(text.substr(0, most_text_bytes), "texts");
+  return gather_bytes(text.substr(0, most_text_bytes), "gathering texts");
 }
 
 std::vector<std::string> ProcessGroup::gather_bytes(const std::string& bytes, const char* what) {
@@ -141,6 +142,21 @@ void ProcessGroup::share(void* bytes, std::size_t size_bytes) {
   std::vector<char> all(size_bytes * static_cast<std::size_t>(n_processes()));
   all_gather(bytes, size_bytes, all.data(), "sharing bytes of process 0");
   std::memcpy(bytes, all.data(), size_bytes);
+}
+
+void ProcessGroup::check_in_first(const std::function<void()>& check) {
+  auto code = cli::ExitCode::ok;
+  std::string why = program_ + ": the first process has failed";
+  if (is_first()) {
+    try {
+      check();
+    } catch (const cli::Failure& failure) {
+      code = failure.code();
+      why = failure.what();
+    }
+  }
+  share(&code, sizeof code);
+  if (code != cli::ExitCode::ok) throw cli::Failure(code, why);
 }
 
 SessionRequest ProcessGroup::shmem_request() {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,9 @@ class ProcessGroup {
   [[nodiscard]] std::vector<std::string> gather_bytes(const std::string& bytes, const char* what);
   /// Copies the first process's bytes to all.
   void share(void* bytes, std::size_t size_bytes);
+  /// Runs `check` in the first process. If it throws Failure, all processes throw Failure with its exit code. Without
+  /// this, a process that waits for the first one could end before it, with another exit code for the launcher.
+  void check_in_first(const std::function<void()>& check);
   /// How the processes form a job of libgdrkit_shmem.
   [[nodiscard]] SessionRequest shmem_request();
   void end();

@@ -58,7 +58,7 @@ class Run {
 
   cli::ExitCode measure() {
     describe();
-    output_.check(report_.result);
+    processes_.check_in_first([&] { output_.check(report_.result); });
     Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
     print_head();
     for (const engines::ElementType* type : chosen_types(options_)) {

@@ -17,7 +17,8 @@ constexpr std::size_t most_sizes = 100'000;
 [[noreturn]] void refuse(const std::string& text) { throw cli::Failure(cli::ExitCode::usage, "gdrkit nccl: " + text); }
 
 void check_range(const char* name, int value, int least, int most) {
-  if (value < least || value > most) refuse(cli::format("%s must be from %d to %d", name, least, most));
+  if (value < least || value > most)
+    refuse(cli::format("%s %d is out of range: use %d to %d", name, value, least, most));
 }
 
 template <class T>
@@ -129,11 +130,13 @@ void check(const Options& options) {
   check_range("-a", options.average, 0, 3);
   check_range("-R", options.registered, 0, 2);
   check_range("-T", options.timeout_s, 1, most_count / 1000);
-  if (options.smallest_bytes > options.largest_bytes) refuse("-b must not be larger than -e");
+  if (options.smallest_bytes > options.largest_bytes)
+    refuse(cli::format("-b %zu exceeds -e %zu; use a smaller -b or a larger -e", options.smallest_bytes,
+                       options.largest_bytes));
   if (options.smallest_bytes == 0 && options.factor > 1) refuse("-b 0 with -f never ends; use -b 1 or omit -f");
   if (options.factor == 1 && options.step_bytes == 0) refuse("-i 0 never ends; use a positive step");
   if (options.sizes().size() > most_sizes)
-    refuse(cli::format("more than %zu sizes; use a larger -i or -f", most_sizes));
+    refuse(cli::format("-b to -e has more than %zu sizes; use a larger -i or -f", most_sizes));
 }
 
 const engines::Collective& chosen_collective(const Options& options) {
@@ -143,7 +146,7 @@ const engines::Collective& chosen_collective(const Options& options) {
     names.emplace_back(collective.name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
-  if (options.words.size() != 1) refuse("give exactly one test: " + list + "\nTry: gdrkit nccl --help");
+  if (options.words.size() != 1) refuse("give exactly one test, one of: " + list + "\nTry: gdrkit nccl --help");
   const std::string name = test_name(options.words.front());
   for (const engines::Collective& collective : engines::all_collectives()) {
     if (name == collective.name) return collective;

@@ -66,7 +66,8 @@ void RankGpu::launch(platform::PatternParameters parameters) {
   const std::uint64_t needed = (parameters.count + pattern_threads - 1) / pattern_threads;
   const unsigned room = std::min(kernels_->resident_blocks() * blocks_per_multiprocessor, most_blocks);
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(needed, room));
-  done_or_fail(kernels_->launch(parameters, {blocks, pattern_threads}, stream_), "cannot launch the pattern");
+  done_or_fail(kernels_->launch(parameters, {blocks, pattern_threads}, stream_),
+               "cannot launch the GPU kernel that writes or checks the data");
 }
 
 void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64_t output, std::size_t output_bytes) {
@@ -82,7 +83,8 @@ void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64
 std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   make_current();
   platform::PatternFound found{0, ~std::uint64_t{0}};
-  done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found), "cannot reset the counters");
+  done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found),
+               "cannot reset the counters of wrong elements");
   for (const engines::Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
     platform::PatternParameters parameters = pattern_for(plan);
     parameters.address = output + piece.offset * plan.type->size_bytes;
@@ -94,7 +96,8 @@ std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
     launch(parameters);
   }
   done_or_fail(device_->synchronize(stream_), "cannot wait for the check of the data");
-  done_or_fail(device_->copy_to_host(&found, found_.address(), sizeof found), "cannot read the counters");
+  done_or_fail(device_->copy_to_host(&found, found_.address(), sizeof found),
+               "cannot read the counters of wrong elements");
   return found.wrong;
 }
 
@@ -119,7 +122,8 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
         cli::ExitCode::cannot_run,
         cli::format("gdrkit nccl: cannot use -g %d for each of %d processes of this machine, which has %d %s%s",
                     per_process, n_local, count, count == 1 ? "GPU" : "GPUs",
-                    choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated GPUs" : ""));
+                    choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated GPUs"
+                                       : "; reduce -g, or -n of gdrkit run"));
   }
   for (int i = 0; i < per_process; ++i) {
     gpus.emplace_back(first_rank + i, cli::open_device(choice, processes.local_index() * per_process + i));

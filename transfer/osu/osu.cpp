@@ -51,7 +51,7 @@ class Run {
 
   cli::ExitCode measure() {
     describe();
-    output_.check(report_.result);
+    processes_.check_in_first([&] { output_.check(report_.result); });
     if (sizes_.size() < plan_.sizes.size()) {
       output_.print(cli::format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
                                 sizes_.back(), options_.memory_limit));

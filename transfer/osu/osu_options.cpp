@@ -41,15 +41,16 @@ std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
   std::size_t most = test.is_of_all_ranks() ? default_largest_of_all : default_largest;
   if (test.loop == Loop::fetch_each || !test.has_sizes()) most = least;
   if (!options.sizes.empty()) {
-    if (!test.has_sizes()) refuse(std::string("-m: ") + test.name + " does not have sizes");
+    if (!test.has_sizes()) refuse(std::string("cannot use -m: ") + test.name + " does not have sizes; omit -m");
     const std::size_t colon = options.sizes.find(':');
     if (colon != std::string::npos) least = size_in(options.sizes.substr(0, colon));
     most = size_in(options.sizes.substr(colon == std::string::npos ? 0 : colon + 1));
     if (least > most) refuse("-m " + options.sizes + ": the smallest size exceeds the largest; use MIN:MAX");
-    if (least == 0 && test.is_one_sided()) refuse("-m: one-sided tests start at size 1");
-    if (least == 0 && test.is_of_all_ranks()) refuse("-m: tests of all ranks start at size 1");
+    if (least == 0 && test.is_one_sided()) refuse("-m 0 is out of range: one-sided tests start at size 1");
+    if (least == 0 && test.is_of_all_ranks()) refuse("-m 0 is out of range: tests of all ranks start at size 1");
   }
-  if (test.loop == Loop::fetch_each && (least != 8 || most != 8)) refuse("-m: fop_latency has one size, 8");
+  if (test.loop == Loop::fetch_each && (least != 8 || most != 8))
+    refuse("cannot use -m: fop_latency has one size, 8; omit -m");
   std::vector<std::size_t> sizes;
   for (std::size_t size = least; size <= most; size = size == 0 ? 1 : size * 2) sizes.push_back(size);
   return sizes;
@@ -62,7 +63,7 @@ std::vector<int> percentiles_in(const std::string& text) {
     const std::string word = text.substr(begin, end - begin);
     const bool is_number =
         !word.empty() && word.size() <= 2 && word.find_first_not_of("0123456789") == std::string::npos;
-    if (!is_number || word == "0" || word == "00") refuse("-z: '" + word + "' is not a percentile from 1 to 99");
+    if (!is_number || word == "0" || word == "00") refuse("-z: '" + word + "' is not a percentile; use 1 to 99");
     all.push_back(std::stoi(word));
     begin = end + 1;
   }
@@ -84,7 +85,7 @@ const engines::MessageEngineKind& engine_in(const Options& options, const OsuTes
     throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " does not support " +
                                                       test.name + "; use one of " + engines_with(test));
   }
-  refuse(std::string("no engine supports ") + test.name);
+  refuse(std::string("no engine of this build supports ") + test.name);
 }
 
 /// As in OSU, -d puts the buffers of a test of all ranks on the GPU. Two words set the places for a pair.
@@ -95,7 +96,7 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
     return options.accelerator == "managed" ? "MM" : "DD";
   }
   if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
-    refuse("invalid number of arguments: give a test, and two places or none, for example gdrkit osu latency D D");
+    refuse("invalid arguments; give a test and two places or none, for example gdrkit osu latency D D");
   }
   std::string places;
   for (std::size_t i = 1; i <= count; ++i) {
@@ -106,7 +107,9 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
   }
   if (count == 1) places += places;
   if (test.is_of_all_ranks() && places[0] != places[1]) {
-    refuse(std::string(test.name) + ": all ranks have their buffers in the same place; give one place");
+    refuse(cli::format(
+        "%s: two different places (%c %c), but this test uses one place for all ranks; give one, for example %c",
+        test.name, places[0], places[1], places[0]));
   }
   return places;
 }
@@ -135,10 +138,14 @@ std::vector<cli::RefusedOption> refused_options() {
 }
 
 void check_counts(const Options& options) {
-  if (options.check_warmup > most_iterations) refuse("-u must be from 0 to 100000000");
-  if (options.iterations < 0 || options.iterations > most_iterations) refuse("-i must be from 1 to 100000000");
-  if (options.window < 1 || options.window > most_window) refuse("-W must be from 1 to 65536");
-  if (options.timeout_s < 1 || options.timeout_s > 1'000'000) refuse("--timeout must be from 1 to 1000000");
+  if (options.check_warmup > most_iterations)
+    refuse(cli::format("-u %d is out of range: use 0 to 100000000", options.check_warmup));
+  if (options.iterations < 0 || options.iterations > most_iterations)
+    refuse(cli::format("-i %d is out of range: use 1 to 100000000", options.iterations));
+  if (options.window < 1 || options.window > most_window)
+    refuse(cli::format("-W %d is out of range: use 1 to 65536", options.window));
+  if (options.timeout_s < 1 || options.timeout_s > 1'000'000)
+    refuse(cli::format("--timeout %d is out of range: use 1 to 1000000", options.timeout_s));
 }
 
 }  // namespace
@@ -222,11 +229,12 @@ Plan plan_of(const Options& options) {
   plan.sizes = sizes_in(options, *plan.test);
   plan.percentiles = percentiles_in(options.percentiles);
   plan.window = options.window;
-  if (!plan.percentiles.empty() && plan.test->value != Value::latency) refuse("-z applies only to tests of latencies");
+  if (!plan.percentiles.empty() && plan.test->value != Value::latency)
+    refuse("-z applies only to tests of latencies; omit -z");
   if (options.buffers == "multiple" && !plan.test->has_message_window()) {
-    refuse("-b multiple applies only to bw, bibw and mbw_mr, which have windows of messages");
+    refuse("-b multiple applies only to bw, bibw and mbw_mr, which have windows of messages; omit -b");
   }
-  if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f applies only to collectives");
+  if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f applies only to collectives; omit -f");
   return plan;
 }
 

@@ -74,7 +74,8 @@ class Buffers {
  private:
   static void require(const base::Status& status) {
     if (!status)
-      throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: validation: ") + status.error().text());
+      throw cli::Failure(cli::ExitCode::failed,
+                         std::string("gdrkit osu: cannot validate the data: ") + status.error().text());
   }
   bool is_host_;
   platform::Device& device_;

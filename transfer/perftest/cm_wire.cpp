@@ -50,11 +50,13 @@ void CmWire::make_pair() {
   errno = 0;
   region_ = {verbs.data->reg_mr(endpoint_.domain(), slots_.data(), slots_.size(), platform::verbs_access_local_write),
              {verbs.control->dereg_mr}};
-  if (region_ == nullptr) fail_call("ibv_reg_mr for the exchange on " + endpoint_.device(), errno);
+  if (region_ == nullptr)
+    fail_call("cannot register memory (ibv_reg_mr) for the exchange on " + endpoint_.device(), errno);
   errno = 0;
   queue_ = {verbs.data->create_cq(endpoint_.context(), static_cast<int>(cm_receives) + 1, nullptr, nullptr, 0),
             {verbs.data->destroy_cq}};
-  if (queue_ == nullptr) fail_call("ibv_create_cq for the exchange on " + endpoint_.device(), errno);
+  if (queue_ == nullptr)
+    fail_call("cannot create a completion queue (ibv_create_cq) for the exchange on " + endpoint_.device(), errno);
   VerbsPairRequest wanted;
   wanted.send_queue = wanted.receive_queue = queue_.get();
   wanted.limits.max_sends = wanted.limits.max_send_elements = wanted.limits.max_receive_elements = 1;
@@ -62,7 +64,8 @@ void CmWire::make_pair() {
   wanted.signals_all = 1;
   errno = 0;
   pair_ = {verbs.data->create_qp(endpoint_.domain(), &wanted), {verbs.data->destroy_qp}};
-  if (pair_ == nullptr) fail_call("ibv_create_qp for the exchange on " + endpoint_.device(), errno);
+  if (pair_ == nullptr)
+    fail_call("cannot create a queue pair (ibv_create_qp) for the exchange on " + endpoint_.device(), errno);
 }
 
 void CmWire::post_receive(std::uint64_t slot) {
@@ -74,14 +77,15 @@ void CmWire::post_receive(std::uint64_t slot) {
   wanted.element_count = 1;
   platform::VerbsReceive* bad = nullptr;
   if (const int error = endpoint_.context()->post_receive(pair_.get(), &wanted, &bad); error != 0) {
-    fail_call("ibv_post_recv for the exchange on " + endpoint_.device(), error);
+    fail_call("cannot post a receive request (ibv_post_recv) for the exchange on " + endpoint_.device(), error);
   }
 }
 
 void CmWire::poll(const std::string& step) {
   platform::VerbsCompletion completion;
   const int count = endpoint_.context()->poll(queue_.get(), 1, &completion);
-  if (count < 0) fail_call("ibv_poll_cq for the exchange on " + endpoint_.device(), errno);
+  if (count < 0)
+    fail_call("cannot poll the completion queue (ibv_poll_cq) of the exchange on " + endpoint_.device(), errno);
   if (count == 0) {
     if (++polls_ % polls_between_looks != 0) return;
     ::sched_yield();
@@ -117,7 +121,7 @@ void CmWire::send(const void* bytes, std::size_t size_bytes, const std::string& 
     platform::VerbsSend* bad = nullptr;
     const std::uint64_t before = sent_;
     if (const int error = endpoint_.context()->post_send(pair_.get(), &wanted, &bad); error != 0) {
-      fail_call("ibv_post_send for the exchange on " + endpoint_.device(), error);
+      fail_call("cannot post a send request (ibv_post_send) for the exchange on " + endpoint_.device(), error);
     }
     while (sent_ == before) {
       poll(step);

@@ -57,8 +57,8 @@ CmAddress address_of(const std::string& host, int port, bool is_ipv6) {
   addrinfo* list = nullptr;
   const int resolved = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (resolved != 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit perftest: cannot find host " + cli::printable(host) + ": " + ::gai_strerror(resolved));
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot find host " + cli::printable(host) + ": " +
+                                                  ::gai_strerror(resolved) + "; check the name or use its address");
   }
   CmAddress address;
   std::memcpy(&address.bytes, list->ai_addr, list->ai_addrlen);
@@ -73,9 +73,9 @@ ConnectionManager::ConnectionManager(const Endpoint& endpoint, const Plan& plan)
   errno = 0;
   opened_.channel = calls_->create_event_channel();
   if (opened_.channel == nullptr) {
-    throw cli::Failure(cli::ExitCode::cannot_run, std::string("gdrkit perftest: rdma_create_event_channel: ") +
-                                                      std::strerror(errno) +
-                                                      "; load rdma_ucm, and check /dev/infiniband/rdma_cm");
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       std::string("gdrkit perftest: cannot use rdma_cm (rdma_create_event_channel): ") +
+                           std::strerror(errno) + "; load rdma_ucm, and check /dev/infiniband/rdma_cm");
   }
   if (plan_.is_server) listen();
 }
@@ -86,7 +86,9 @@ ConnectionManager::Opened::~Opened() {
 }
 
 void ConnectionManager::fail_cm(const char* call, int error, const std::string& remedy) const {
-  fail_call(std::string(call) + (plan_.is_server ? "" : " to " + cli::printable(plan_.host)), error, remedy);
+  fail_call(std::string("cannot connect by rdma_cm (") + call + ")" +
+                (plan_.is_server ? "" : " to " + cli::printable(plan_.host)),
+            error, remedy);
 }
 
 platform::CmId* ConnectionManager::make_id() {
@@ -158,7 +160,7 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
   }
   if (event == nullptr) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit perftest: rdma_cm: received nothing from %s in step '%s'; see the error "
+                       cli::format("gdrkit perftest: received nothing by rdma_cm from %s during '%s'; see the error "
                                    "message of the %s, or set --timeout",
                                    plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step,
                                    plan_.is_server ? "client" : "server"));
@@ -183,11 +185,12 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   }
   std::move(requests.rbegin(), requests.rend(), std::front_inserter(kept_));
   if (event->kind == kind) return;
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: rdma_cm%s: %s (status %d) at: %s; -R and -z require the IP address "
-                                 "of an RDMA device on client and server, and a server with the same option and -p",
-                                 plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(),
-                                 calls_->event_text(event->kind), event->status, step));
+  throw cli::Failure(
+      cli::ExitCode::failed,
+      cli::format("gdrkit perftest: cannot connect by rdma_cm%s: %s (status %d) at: %s; -R and -z require the IP "
+                  "address of an RDMA device on client and server, and a server with the same option and -p",
+                  plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(), calls_->event_text(event->kind),
+                  event->status, step));
 }
 
 void ConnectionManager::check_device(const platform::CmId& id) const {
@@ -226,8 +229,11 @@ void ConnectionManager::enter(platform::CmId* id, const CmPair& pair, int state,
 void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* step) {
   const Event event = await(until, step);
   if (event->kind != cm_connect_request) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm: %s (status %d) at: %s",
-                                                          calls_->event_text(event->kind), event->status, step));
+    throw cli::Failure(
+        cli::ExitCode::failed,
+        cli::format(
+            "gdrkit perftest: cannot accept a client by rdma_cm: %s (status %d) at: %s; see the client's error message",
+            calls_->event_text(event->kind), event->status, step));
   }
   platform::CmId* const id = event->id;
   connected_ = id;
@@ -273,9 +279,11 @@ bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* 
     const Event event = await(until, step);
     if (event->kind == cm_rejected) return false;
     if (event->kind != cm_connect_response) {
-      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm to %s: %s (status %d) in '%s'",
-                                                            cli::printable(plan_.host).c_str(),
-                                                            calls_->event_text(event->kind), event->status, step));
+      throw cli::Failure(
+          cli::ExitCode::failed,
+          cli::format(
+              "gdrkit perftest: cannot connect by rdma_cm to %s: %s (status %d) at: %s; see the server's error message",
+              cli::printable(plan_.host).c_str(), calls_->event_text(event->kind), event->status, step));
     }
     reads = std::min<int>({reads, event->connection.reads_in, event->connection.reads_out});
   }

@@ -75,12 +75,15 @@ Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(
   query();
   errno = 0;
   domain_ = {verbs_.control->alloc_pd(context_.get()), {verbs_.control->dealloc_pd}};
-  if (domain_ == nullptr) fail_call("ibv_alloc_pd on " + device_, errno);
+  if (domain_ == nullptr) fail_call("cannot allocate a protection domain (ibv_alloc_pd) on " + device_, errno);
   const int receives = plan.takes_receives() ? plan.options->receive_depth : 0;
   const int entries = std::min((plan.send_depth + receives) * plan.options->pairs, limits_.max_completions);
   errno = 0;
   queue_ = {verbs_.data->create_cq(context_.get(), entries, nullptr, nullptr, 0), {verbs_.data->destroy_cq}};
-  if (queue_ == nullptr) fail_call(cli::format("ibv_create_cq of %d entries on %s", entries, device_.c_str()), errno);
+  if (queue_ == nullptr)
+    fail_call(
+        cli::format("cannot create a completion queue of %d entries (ibv_create_cq) on %s", entries, device_.c_str()),
+        errno);
 }
 
 void Endpoint::open_device() {
@@ -93,7 +96,7 @@ void Endpoint::open_device() {
         "gdrkit perftest: the Linux kernel provides no RDMA interface; load ib_uverbs, or see gdrkit doctor "
         "--only rdma for missing components");
   }
-  if (list == nullptr) fail_call("ibv_get_device_list", errno);
+  if (list == nullptr) fail_call("cannot list the RDMA devices (ibv_get_device_list)", errno);
   const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
   std::vector<std::string> names;
   VerbsDeviceHandle* found = nullptr;
@@ -116,22 +119,24 @@ void Endpoint::open_device() {
   errno = 0;
   context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};
   if (context_ == nullptr)
-    fail_call("ibv_open_device of " + device_, errno, "check the permissions of /dev/infiniband/uverbs*");
+    fail_call("cannot open RDMA device (ibv_open_device) " + device_, errno,
+              "check the permissions of /dev/infiniband/uverbs*");
 }
 
 void Endpoint::query() {
   const Options& options = *plan_.options;
   if (const int error = verbs_.data->query_device(context_.get(), &limits_); error != 0) {
-    fail_call("ibv_query_device of " + device_, error);
+    fail_call("cannot read the attributes (ibv_query_device) of " + device_, error);
   }
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit perftest: port %d of %s is out of range: the number of ports is %d",
-                                   options.ib_port, device_.c_str(), limits_.port_count));
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        cli::format("gdrkit perftest: port %d of %s is out of range: the number of ports is %d; choose another with -i",
+                    options.ib_port, device_.c_str(), limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
-    fail_call(cli::format("ibv_query_port of %s, port %d", device_.c_str(), number), error);
+    fail_call(cli::format("cannot read the state (ibv_query_port) of %s, port %d", device_.c_str(), number), error);
   }
   if (port_.state != verbs_port_active) {
     throw cli::Failure(cli::ExitCode::cannot_run,
@@ -143,7 +148,7 @@ void Endpoint::query() {
   if (gid_index_ >= 0) {
     errno = 0;
     if (verbs_.data->query_gid(context_.get(), number, gid_index_, &gid_) != 0) {
-      fail_call(cli::format("GID %d of %s", gid_index_, device_.c_str()), errno, "choose another with -x");
+      fail_call(cli::format("cannot read GID %d of %s", gid_index_, device_.c_str()), errno, "choose another with -x");
     }
   }
   check_global_route();
@@ -156,7 +161,9 @@ void Endpoint::query() {
         cli::format("gdrkit perftest: -o %d is out of range: %s supports at most %d", reads_, device_.c_str(), most));
   }
   if (plan_.test->verb == Verb::atomic && limits_.atomics == 0) {
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: " + device_ + " does not support atomics");
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        "gdrkit perftest: " + device_ + " does not support atomics; use another device with -d, or another test");
   }
   if (plan_.send_depth > limits_.max_work_requests) {
     throw cli::Failure(cli::ExitCode::usage,
@@ -224,8 +231,8 @@ void Endpoint::make_pairs(int inline_bytes) {
       // Only a default may be reduced, not an explicit option.
       if (inline_bytes < 0 && pair == 0) wanted = 0;
       if (inline_bytes >= 0 || pair > 0 || !make_pair(wanted)) {
-        fail_call(cli::format("ibv_create_qp of queue pair %d on %s (%d sends, %d bytes inline)", pair, device_.c_str(),
-                              plan_.send_depth, wanted),
+        fail_call(cli::format("cannot create queue pair %d on %s (%d sends, %d bytes inline, ibv_create_qp)", pair,
+                              device_.c_str(), plan_.send_depth, wanted),
                   errno, "use a smaller -q, -t, -r or -I");
       }
     }
@@ -255,8 +262,8 @@ void Endpoint::modify(int pair, platform::VerbsPairState* state, int mask, const
 void Endpoint::modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* state, int mask,
                       const std::string& name, const char* step) const {
   if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
-    fail_call(cli::format("ibv_modify_qp of %s on %s to %s", name.c_str(), device_.c_str(), step), error,
-              "check that client and server are in one network, and the GID (-x)");
+    fail_call(cli::format("cannot change %s on %s to state %s (ibv_modify_qp)", name.c_str(), device_.c_str(), step),
+              error, "check that client and server are in one network, and the GID (-x)");
   }
 }
 
@@ -317,7 +324,7 @@ void Endpoint::connect(int pair, const PairAddress& remote) {
   errno = 0;
   paths_.emplace_back(verbs_.data->create_ah(domain_.get(), &path),
                       Release<platform::VerbsAddressHandle>{verbs_.data->destroy_ah});
-  if (paths_.back() == nullptr) fail_call("ibv_create_ah on " + device_, errno);
+  if (paths_.back() == nullptr) fail_call("cannot create an address handle (ibv_create_ah) on " + device_, errno);
 }
 
 void Endpoint::post(int pair, platform::VerbsSend* send) {
@@ -325,18 +332,23 @@ void Endpoint::post(int pair, platform::VerbsSend* send) {
     one->to.pair.qkey = datagram_key;
   platform::VerbsSend* bad = nullptr;
   const int error = context_->post_send(pairs_[static_cast<std::size_t>(pair)].get(), send, &bad);
-  if (error != 0) fail_call(cli::format("ibv_post_send on queue pair %d of %s", pair, device_.c_str()), error);
+  if (error != 0)
+    fail_call(cli::format("cannot post a send request (ibv_post_send) on queue pair %d of %s", pair, device_.c_str()),
+              error);
 }
 
 void Endpoint::post(int pair, platform::VerbsReceive* receive) {
   platform::VerbsReceive* bad = nullptr;
   const int error = context_->post_receive(pairs_[static_cast<std::size_t>(pair)].get(), receive, &bad);
-  if (error != 0) fail_call(cli::format("ibv_post_recv on queue pair %d of %s", pair, device_.c_str()), error);
+  if (error != 0)
+    fail_call(
+        cli::format("cannot post a receive request (ibv_post_recv) on queue pair %d of %s", pair, device_.c_str()),
+        error);
 }
 
 int Endpoint::poll(platform::VerbsCompletion* completions, int most) {
   const int count = context_->poll(queue_.get(), most, completions);
-  if (count < 0) fail_call("ibv_poll_cq on " + device_, errno);
+  if (count < 0) fail_call("cannot poll the completion queue (ibv_poll_cq) on " + device_, errno);
   return count;
 }
 

@@ -49,8 +49,8 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
   const std::string& text = plan.cuda_device;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), ordinal);
   if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || ordinal < 0)) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit perftest: --use_cuda: '" + cli::printable(text) + "' is not the number of a GPU");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --use_cuda: '" + cli::printable(text) +
+                                                 "' is not the number of a GPU; use 0, 1, ...");
   }
   if (!text.empty()) return ordinal;
   const std::string& wanted = plan.options->cuda_bus_id;
@@ -62,7 +62,8 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
         ::strcasecmp(address.c_str(), ("0000:" + wanted).c_str()) == 0)
       return i;
   }
-  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: found no GPU at " + cli::printable(wanted));
+  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: found no GPU at " + cli::printable(wanted) +
+                                                    "; nvidia-smi lists the PCI addresses");
 }
 
 }  // namespace
@@ -136,23 +137,23 @@ void Memory::allocate_gpu(const Plan& plan) {
   if (!allocated) {
     throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
                                                   " on GPU " + device_->identity().pci_bus_id + ": " +
-                                                  allocated.error().text());
+                                                  allocated.error().text() + "; use a smaller -s or -q");
   }
   allocation_ = std::move(*allocated);
   address_ = allocation_.address();
-  require_device(device_->set_sync_memops(address_), "GPU memory");
-  require_device(device_->fill(address_, 0, size_bytes_), "GPU memory");
+  require_device(device_->set_sync_memops(address_), "cannot prepare GPU memory");
+  require_device(device_->fill(address_, 0, size_bytes_), "cannot prepare GPU memory");
 }
 
 void Memory::map_gpu() {
-  require_gdrkit(gdrkit_open(nullptr, &context_), "gdrkit_open");
-  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "gdrkit_pin");
+  require_gdrkit(gdrkit_open(nullptr, &context_), "cannot open gdrkit's library (gdrkit_open)");
+  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "cannot pin GPU memory");
   void* mapped = nullptr;
-  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "gdrkit_map");
+  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "cannot map GPU memory");
   view_ = static_cast<volatile std::uint8_t*>(mapped);
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
-  require_gdrkit(gdrkit_get_context_info(context_, &info), "gdrkit_get_context_info");
+  require_gdrkit(gdrkit_get_context_info(context_, &info), "cannot read the backend's name");
   how_ += std::string(", polled by the CPU through ") + info.backend_name;
 }
 
@@ -177,14 +178,14 @@ void Memory::register_with(const Endpoint& endpoint, const Plan& plan) {
                          : verbs.data->reg_mr(endpoint.domain(), host_.get(), size_bytes_, access),
              {verbs.control->dereg_mr}};
   if (region_ == nullptr) {
-    fail_call("ibv_reg_mr of " + cli::size_text(size_bytes_) + " of host memory on " + endpoint.device(), errno,
-              "raise the limit of locked memory (ulimit -l)");
+    fail_call("cannot register " + cli::size_text(size_bytes_) + " of host memory (ibv_reg_mr) on " + endpoint.device(),
+              errno, "raise the limit of locked memory (ulimit -l)");
   }
 }
 
 void Memory::write(std::uint64_t address, const void* bytes, std::size_t size_bytes) {
   if (device_ != nullptr) {
-    require_device(device_->copy_to_device(address, bytes, size_bytes), "copy to the GPU");
+    require_device(device_->copy_to_device(address, bytes, size_bytes), "cannot copy to the GPU");
   } else {
     std::memcpy(reinterpret_cast<void*>(address), bytes, size_bytes);
   }
@@ -192,7 +193,7 @@ void Memory::write(std::uint64_t address, const void* bytes, std::size_t size_by
 
 void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
   if (device_ != nullptr) {
-    require_device(device_->copy_to_host(bytes, address, size_bytes), "copy from the GPU");
+    require_device(device_->copy_to_host(bytes, address, size_bytes), "cannot copy from the GPU");
   } else {
     // The adapter has written it: pairs with the completion or the polled byte.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -202,7 +203,7 @@ void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
 
 void Memory::mark(std::uint64_t address, std::uint8_t value) {
   if (device_ != nullptr) {
-    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "gdrkit_write");
+    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "cannot write to GPU memory");
   } else {
     // The fence before the doorbell, in libibverbs, orders the store before the adapter's read.
     view_[address - address_] = value;

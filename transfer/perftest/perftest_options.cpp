@@ -23,7 +23,8 @@ constexpr int default_depth = 128;
 }
 
 void check_range(const char* name, int value, int least, int most) {
-  if (value < least || value > most) refuse(cli::format("%s must be from %d to %d, not %d", name, least, most, value));
+  if (value < least || value > most)
+    refuse(cli::format("%s %d is out of range: use %d to %d", name, value, least, most));
 }
 
 /// "gdrkit_ib_write_bw" and "ib_write_bw" are "write_bw".
@@ -40,8 +41,9 @@ const VerbsTest& find_test(const Options& options) {
     list += (list.empty() ? "" : ", ") + names.back();
   }
   if (options.words.empty() || options.words.size() > 2) {
-    refuse("invalid number of arguments: give a test and, on the client, the server's host; tests: " + list +
-           "\nTry: gdrkit perftest --help");
+    refuse((options.words.empty() ? "the test is missing; use one of "
+                                  : "more than two arguments; give HOST after one of ") +
+           list + "\nTry: gdrkit perftest --help");
   }
   const std::string name = short_name(options.words.front());
   for (const VerbsTest& test : all_verbs_tests()) {
@@ -56,7 +58,9 @@ std::string part_of(const std::string& text, const Plan& plan, const char* name)
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return text;
   if (!plan.is_one_command)
-    refuse(cli::format("%s %s: two values require one command that starts client and server", name, text.c_str()));
+    refuse(
+        cli::format("%s %s: two values require one command that starts client and server; use --loopback, or one value",
+                    name, text.c_str()));
   return plan.is_server ? text.substr(0, comma) : text.substr(comma + 1);
 }
 
@@ -153,20 +157,22 @@ std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
 }
 
 void check_together(const Options& options, const VerbsTest& test) {
-  if (options.size_bytes > most_bytes) refuse("-s: the largest size is 1G");
+  if (options.size_bytes > most_bytes) refuse(cli::format("-s %zu is too large; use at most 1G", options.size_bytes));
   if (test.verb == Verb::atomic && (options.runs_all_sizes || (options.size_bytes != 0 && options.size_bytes != 8))) {
-    refuse(std::string(test.name) + " has one size, 8");
+    refuse(std::string(test.name) + " has one size, 8; omit -a and -s");
   }
   if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0))
     refuse("cannot combine -D with -a or -n; omit one");
   if (options.duration_s > 0 && options.duration_s <= 2 * options.margin_s) {
-    refuse(cli::format("-D %d leaves no time between two margins of %d s; reduce the margin with -f",
-                       options.duration_s, options.margin_s));
+    refuse(cli::format("-D %d leaves no time between two margins of %d s; increase -D or reduce -f", options.duration_s,
+                       options.margin_s));
   }
-  if (test.is_latency() && options.is_bidirectional) refuse("-b applies only to bandwidth tests");
-  if (test.is_latency() && options.pairs > 1) refuse("-q applies only to bandwidth tests");
-  if (options.connection == "UD" && test.verb != Verb::send) refuse("-c UD supports only send_bw and send_lat");
-  if (options.connection == "UC" && test.is_fetching()) refuse(std::string("-c UC does not support ") + test.name);
+  if (test.is_latency() && options.is_bidirectional) refuse("-b applies only to bandwidth tests; omit -b");
+  if (test.is_latency() && options.pairs > 1) refuse("-q applies only to bandwidth tests; omit -q");
+  if (options.connection == "UD" && test.verb != Verb::send)
+    refuse("-c UD supports only send_bw and send_lat; use -c RC for other tests");
+  if (options.connection == "UC" && test.is_fetching())
+    refuse(std::string("-c UC does not support ") + test.name + "; use -c RC");
   if (options.is_bidirectional && options.duration_s > 0 && test.verb == Verb::send) {
     refuse("-b with -D is not supported for send_bw; omit one of them");
   }
@@ -175,10 +181,10 @@ void check_together(const Options& options, const VerbsTest& test) {
   }
   check_roce(options);
   if (options.has_immediate && test.verb != Verb::write)
-    refuse("--write_with_imm applies only to write_bw and write_lat");
-  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latency tests");
+    refuse("--write_with_imm applies only to write_bw and write_lat; omit it");
+  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latency tests; omit them");
   if (options.has_results_of_all() && options.duration_s > 0) refuse("cannot combine -D with -H or -U; omit one");
-  if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidth tests");
+  if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidth tests; omit -l");
   if (!options.cuda_device.empty() && !options.cuda_bus_id.empty())
     refuse("cannot combine --use_cuda with --use_cuda_bus_id; omit one");
   if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {

@@ -180,7 +180,8 @@ std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::se
     Descriptor socket(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC));
     if (socket.get() < 0) {
       if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
-      fail(std::string("cannot accept a client: ") + std::strerror(errno));
+      fail(std::string("cannot accept a client: ") + std::strerror(errno) +
+           "; check the limit of open files (ulimit -n)");
     }
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &greeting_bytes, sizeof greeting_bytes);
     if (visitors.size() >= most_visitors) visitors.pop_front();

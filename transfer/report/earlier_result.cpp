@@ -46,7 +46,8 @@ measure::bench::CompareReport EarlierResult::compare(const measure::Result& curr
   report.settings = measure::setting_differences(old_, current);
   report.comparison = measure::compare(old_, current);
   if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
-    refuse(path_ + " has no point in common with the measurement, so nothing was compared");
+    refuse("cannot compare with " + path_ +
+           ": it contains none of the measured tests and sizes; measure the same tests and sizes");
   }
   return report;
 }

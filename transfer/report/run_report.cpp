@@ -17,12 +17,10 @@ void describe_run(measure::Result* result, const char* tool, bool is_emulated, c
   result->machine = platform::describe_machine(device);
 }
 
-RunOutput::RunOutput(const DocumentOptions& options, bool prints) : options_(options), prints_(prints) {
-  if (prints && !options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
-}
-
-void RunOutput::check(const measure::Result& head) const {
-  if (earlier_) earlier_->check(head);
+void RunOutput::check(const measure::Result& head) {
+  if (!prints_ || options_.compare_path.empty()) return;
+  earlier_.emplace(options_.compare_path, options_.is_forced);
+  earlier_->check(head);
 }
 
 void RunOutput::print(const std::string& text) const {

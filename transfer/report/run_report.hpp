@@ -25,12 +25,12 @@ void describe_run(measure::Result* result, const char* tool, bool is_emulated, c
 
 class RunOutput {
  public:
-  /// `prints`: this process prints and writes the results of all. Reads the earlier result of --compare. Throws
-  /// Failure(usage).
-  RunOutput(const DocumentOptions& options, bool prints);
+  /// `prints`: this process prints and writes the results of all.
+  RunOutput(const DocumentOptions& options, bool prints) : options_(options), prints_(prints) {}
 
-  /// Call it before measuring: checks whether results with this head can be compared. Throws Failure(usage).
-  void check(const measure::Result& head) const;
+  /// Call it before measuring: reads the earlier result of --compare, and checks whether results with this head can be
+  /// compared with it. Throws Failure(usage).
+  void check(const measure::Result& head);
   /// Prints on standard output, unless a document is written there.
   void print(const std::string& text) const;
   /// Writes --csv and prints the comparison. Returns the run's exit code: failed if the result is not ok, otherwise the

@@ -44,7 +44,9 @@ namespace {
 Guardian::Guardian(int listener) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit run: cannot open a pipe: %s", std::strerror(errno)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit run: cannot open a pipe: %s; raise the limit of open files (ulimit -n)",
+                                   std::strerror(errno)));
   }
   id_ = ::fork();
   if (id_ == 0) {

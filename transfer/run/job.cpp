@@ -61,7 +61,8 @@ Job::Job(JobPlan plan, RankEnvironment& environment)
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0)
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit run: signalfd: %s", std::strerror(errno)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit run: cannot receive signals (signalfd): %s", std::strerror(errno)));
   guardian_.emplace(environment_.listener());
   if (!plan_.has_prefixes) return;
   streams_.emplace_back(plan_.n_pes, 1);

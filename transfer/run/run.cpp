@@ -96,7 +96,8 @@ cli::ExitCode run(const Options& options, std::vector<std::string> program) {
   int error = 0;
   plan.file = find_program(program.front(), &error);
   if (error != 0) {
-    std::fprintf(stderr, "gdrkit run: %s: %s\n", cli::printable(program.front()).c_str(), std::strerror(error));
+    std::fprintf(stderr, "gdrkit run: cannot start %s: %s\n", cli::printable(program.front()).c_str(),
+                 std::strerror(error));
     return static_cast<cli::ExitCode>(error == ENOENT ? not_found : cannot_start);
   }
   plan.words = std::move(program);
@@ -155,8 +156,9 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
   if (options.n_pes < 1 || options.n_pes > run_tool::most_pes)
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit run: the number of PEs is missing; use -n with 1 to %d: gdrkit run -n 2 -- ./app",
-                    run_tool::most_pes));
+        cli::format(
+            "gdrkit run: the number of PEs is missing or out of range; use -n with 1 to %d: gdrkit run -n 2 -- ./app",
+            run_tool::most_pes));
   return run_tool::run(options, std::move(program));
 }
 

@@ -4,7 +4,8 @@
  * from the CPU (C11, C++17), on streams, and in GPU kernels (nvcc, C++17). docs/shmem-from-nvshmem.md describes
  * compilation, differences and missing functions. A call to a missing function fails to compile with a message.
  *
- * Functions that return void print the error and abort if they fail. A wait in a GPU kernel returns if it exceeds the
+ * Functions that return void print the error and abort if they fail. Functions that allocate print the error and return
+ * NULL. A wait in a GPU kernel returns if it exceeds the
  * limit, and the next barrier_all or quiet of the CPU reports the timeout. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_H
 #define GDRKIT_COMPAT_NVSHMEM_H

@@ -22,10 +22,12 @@
 #define GDRKIT_SHMEM_FUNCTION __device__ inline
 #define GDRKIT_SHMEM_ANYWHERE __host__ __device__ constexpr
 #define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
+#define GDRKIT_SHMEM_UNROLLED _Pragma("unroll")
 #else
 #define GDRKIT_SHMEM_FUNCTION inline
 #define GDRKIT_SHMEM_ANYWHERE constexpr
 #define GDRKIT_SHMEM_ROLLED
+#define GDRKIT_SHMEM_UNROLLED
 #include <sched.h>
 #include <time.h>
 #endif

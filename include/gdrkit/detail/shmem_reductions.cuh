@@ -111,12 +111,6 @@ GDRKIT_SHMEM_FUNCTION T combine(T left, T right) {
   if constexpr (reduction == GDRKIT_SHMEM_XOR) return static_cast<T>(left ^ right);
 }
 
-#if defined(__CUDACC__)
-#define GDRKIT_SHMEM_UNROLLED _Pragma("unroll")
-#else
-#define GDRKIT_SHMEM_UNROLLED
-#endif
-
 template <gdrkit_shmem_reduction reduction, class T>
 GDRKIT_SHMEM_FUNCTION Words16 combine_elements(const Words16& left, const Words16& right) {
   constexpr unsigned count = 16 / sizeof(T);

@@ -196,7 +196,7 @@ def _stream_of(stream: Any) -> int | None:
     if handle is None:
         handle = getattr(stream, "ptr", None)  # CuPy
     if not isinstance(handle, int):
-        raise TypeError(f"invalid stream of type {type(stream).__name__}: it has no cuda_stream")
+        raise TypeError(f"invalid stream of type {type(stream).__name__}: it has no attribute cuda_stream or ptr; pass a PyTorch or CuPy stream")
     return handle
 
 
@@ -231,10 +231,10 @@ def init(
     """
     if comm is not None:
         if (unique_id, pe, n_pes) != (None, None, None):
-            raise ValueError("comm excludes unique_id, pe and n_pes")
+            raise ValueError("cannot combine comm with unique_id, pe or n_pes; omit one or the other")
         unique_id, pe, n_pes = _join_by(comm)
     elif len({argument is None for argument in (unique_id, pe, n_pes)}) != 1:
-        raise ValueError("unique_id, pe and n_pes must be set together")
+        raise ValueError("cannot join the job: only some of unique_id, pe and n_pes are set; set all three or none")
     milliseconds = math.ceil(timeout * 1000)
     return Job(_shmem.init(n_pes or 0, pe or 0, device, milliseconds, unique_id, heap_bytes, heap_max_bytes))
 
@@ -250,7 +250,7 @@ def _join_by(comm: Any) -> tuple[bytes, int, int]:
             made = (error.errno or 0, error.strerror or str(error))
     made = comm.bcast(made, root=0)
     if not isinstance(made, bytes):
-        raise Error(*made) if made else Error(71, "rank 0 sent no unique id")
+        raise Error(*made) if made else Error(71, "cannot join the job: rank 0 sent no unique id; see its own error message")
     return made, rank, comm.Get_size()
 
 
@@ -304,7 +304,7 @@ def _allocate(shape: int | Iterable[int], dtype: Any, is_zeroed: bool) -> Symmet
     element = dtype_of(dtype)
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(extent < 0 for extent in extents):
-        raise ValueError(f"the shape {extents} has a negative extent")
+        raise ValueError(f"cannot allocate an array of shape {extents}: an extent is negative; use 0 or more")
     allocation = Allocation(_shmem.allocate(max(math.prod(extents) * element.itemsize, 1), is_zeroed), False)
     _allocations.add(allocation)
     return SymmetricArray(allocation, allocation.address, extents, element)
@@ -424,7 +424,7 @@ def atomic(target: SymmetricArray, operation: str, value: int, pe: int, compare:
 
 def _require_one(array: SymmetricArray) -> None:
     if array.size != 1:
-        raise ValueError(f"the function requires one element, but the array has {array.size}; use array[index]")
+        raise ValueError(f"cannot use an array of {array.size} elements: the function requires one element; use array[index]")
 
 
 def _require_signal(array: SymmetricArray) -> None:
@@ -445,7 +445,7 @@ def _bits(array: SymmetricArray, value: int) -> int:
     bits, is_signed = 8 * array.element.itemsize, array.element.word < 0
     low, high = (-(1 << bits - 1), 1 << bits - 1) if is_signed else (0, 1 << bits)
     if not low <= value < high:
-        raise OverflowError(f"{value} does not fit into {array.dtype}")
+        raise OverflowError(f"{value} does not fit into {array.dtype}; use {low} to {high - 1}")
     return value & (1 << bits) - 1
 
 
@@ -494,7 +494,7 @@ def alltoall(target: SymmetricArray, source: SymmetricArray, team: Team = world,
     """Copies part i of PE j's source to part j of PE i's target."""
     _require_same(target, source, 1, 1)
     if source.size % team.n_pes:
-        raise ValueError(f"{source.size} elements do not have a part for each of {team.n_pes} PEs")
+        raise ValueError(f"the source has {source.size} elements, which is not a multiple of the number of PEs, {team.n_pes}")
     part = source.nbytes // team.n_pes
     _shmem.alltoall(team.handle, target.address, source.address, part, _stream_of(stream))
 
@@ -521,13 +521,13 @@ def reducescatter(
 
 def _require_same(target: SymmetricArray, source: SymmetricArray, target_parts: int, source_parts: int) -> None:
     if target.dtype != source.dtype:
-        raise TypeError(f"the target has elements of type {target.dtype}, the source of type {source.dtype}")
+        raise TypeError(f"the target has elements of type {target.dtype}, but the source of type {source.dtype}; use one type")
     if target.size * source_parts != source.size * target_parts:
-        raise ValueError(f"the target has {target.size} elements, the source {source.size}; there must be "
-                         f"{target_parts} to {source_parts}")
+        raise ValueError(f"the sizes do not match: the target has {target.size} elements and the source {source.size}; "
+                         f"use a ratio of {target_parts}:{source_parts}")
 
 
 def _shmem_type(array: SymmetricArray) -> int:
     if not array.element.shmem_type:
-        raise TypeError(f"cannot reduce elements of type {array.dtype}")
+        raise TypeError(f"cannot reduce elements of type {array.dtype}: the type is not supported")
     return array.element.shmem_type

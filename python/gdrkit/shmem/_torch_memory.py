@@ -73,7 +73,7 @@ def free(tensor: Tensor) -> None:
     """
     found = next((region for region in _live_regions() if _contains(region, tensor)), None)
     if found is None:
-        raise ValueError("cannot free the tensor: gdrkit.shmem.torch has not allocated or registered it")
+        raise ValueError("cannot free the tensor: gdrkit.shmem.torch has not allocated or registered it; pass a tensor of gdrkit.shmem.torch")
     whole: Any = tensor
     with torch.no_grad():
         whole.set_()
@@ -139,12 +139,12 @@ class _Memory:
 def _place_of(tensor: Tensor) -> _Place:
     information = shmem.info()
     if not tensor.is_contiguous() or tensor.numel() == 0:
-        raise ValueError("cannot register a tensor: it is empty or not contiguous; register the whole tensor")
+        raise ValueError("cannot register a tensor: it is empty or not contiguous; register a contiguous tensor")
     address = tensor.data_ptr()
     if information.is_emulated:
         return _Place(address, tensor.nbytes, 0)
     if tensor.device != torch.device("cuda", information.device):
-        raise TypeError(f"cannot register a tensor on {tensor.device}: this PE uses cuda:{information.device}")
+        raise TypeError(f"cannot register a tensor on {tensor.device}: this PE uses cuda:{information.device}; use a tensor on that device")
     base, size_bytes = _allocation_of(address, tensor.device)
     if address + tensor.nbytes > base + size_bytes:
         raise ValueError(
@@ -163,7 +163,7 @@ def _allocation_of(address: int, device: torch.device) -> tuple[int, int]:
         ctypes.byref(start), ctypes.byref(size_bytes), ctypes.c_uint64(address)
     )
     if result != 0:
-        raise ValueError(f"cannot register 0x{address:x}: cuMemGetAddressRange fails with CUDA error {result}")
+        raise ValueError(f"cannot register 0x{address:x}: cuMemGetAddressRange failed with CUDA error {result}")
     return start.value, size_bytes.value
 
 
@@ -183,7 +183,7 @@ def _require_agreement(place: _Place, nbytes: int, is_known: bool, problem: Exce
     for pe in range(n_pes):
         other = struct.unpack_from("=5q", data, pe * mine.nbytes)
         if not other[0]:
-            raise Error(errno.EPROTO, f"cannot register the tensor: PE {pe} cannot register its own")
+            raise Error(errno.EPROTO, f"cannot register the tensor: PE {pe} cannot register its own; see its error message")
         if other != own:
             raise Error(
                 errno.EPROTO,
@@ -210,5 +210,5 @@ def pool() -> Any:
     afterwards.
     """
     if shmem.info().is_emulated:
-        raise Error(errno.EOPNOTSUPP, "a pool requires a GPU; use gdrkit.shmem.torch.empty on the emulated device")
+        raise Error(errno.EOPNOTSUPP, "cannot create a memory pool: it requires a GPU; use gdrkit.shmem.torch.empty on the emulated device")
     return torch.cuda.MemPool(_allocator().allocator())

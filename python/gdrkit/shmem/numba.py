@@ -55,13 +55,13 @@ def _address(typing_context: Any, array: Any) -> Any:
 def _require_contiguous(name: str, *arrays: Any) -> None:
     for array in arrays:
         if not isinstance(array, types.Array):
-            raise TypeError(f"gdrkit.shmem.numba.{name}: expected an array, not {array}")
+            raise TypeError(f"gdrkit.shmem.numba.{name}: cannot use {array}; pass an array")
         if not array.is_contig:
-            raise TypeError(f"gdrkit.shmem.numba.{name}: expected a contiguous array, not {array}")
+            raise TypeError(f"gdrkit.shmem.numba.{name}: {array} is not contiguous; pass a contiguous array")
 
 
 def _outside(name: str) -> Any:
-    raise RuntimeError(f"gdrkit.shmem.numba.{name} runs in GPU kernels only; on the host use gdrkit.shmem.{name}")
+    raise RuntimeError(f"cannot call gdrkit.shmem.numba.{name} on the host: it runs only in GPU kernels; on the host use gdrkit.shmem.{name}")
 
 
 my_pe = _declare("my_pe", "int32()")
@@ -178,7 +178,7 @@ _compare_swap = {name: _declare(f"atomic_compare_swap_{name}", f"{name}(uint64, 
 def _element(name: str, functions: dict[str, Any], array: Any) -> Any:
     _require_contiguous(name, array)
     if str(array.dtype) not in functions:
-        raise TypeError(f"gdrkit.shmem.numba.{name}: unsupported element type {array.dtype}; expected {', '.join(functions)}")
+        raise TypeError(f"gdrkit.shmem.numba.{name}: unsupported element type {array.dtype}; use one of {', '.join(functions)}")
     return functions[str(array.dtype)]
 
 

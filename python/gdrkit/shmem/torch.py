@@ -81,23 +81,23 @@ def _require_like(one: Tensor, other: Tensor, one_name: str = "target", other_na
         name = other_name if one.is_contiguous() else one_name
         raise ValueError(f"the {name} is not contiguous; use a contiguous tensor")
     if one.get_device() != other.get_device():
-        raise ValueError(f"the {one_name} is on {one.device}, but the {other_name} is on {other.device}")
+        raise ValueError(f"the {one_name} is on {one.device}, but the {other_name} is on {other.device}; use one device")
     if one.dtype != other.dtype:
-        raise TypeError(f"the {one_name} has elements of type {one.dtype}, the {other_name} of type {other.dtype}")
+        raise TypeError(f"the {one_name} has elements of type {one.dtype}, but the {other_name} of type {other.dtype}; use one type")
 
 
 def _require_fit(symmetric: Tensor, local: Tensor, symmetric_name: str, local_name: str) -> None:
     _require_like(symmetric, local, symmetric_name, local_name)
     if local.numel() > symmetric.numel():
-        raise ValueError(f"the {local_name} has {local.numel()} elements, the {symmetric_name} {symmetric.numel()}")
+        raise ValueError(f"the {local_name} is too large: it has {local.numel()} elements, but the {symmetric_name} has {symmetric.numel()}")
 
 
 def _require_parts(target: Tensor, source: Tensor, target_parts: int, source_parts: int) -> None:
     _require_like(target, source)
     if target.numel() * source_parts != source.numel() * target_parts:
         raise ValueError(
-            f"the target has {target.numel()} elements, the source {source.numel()}; "
-            f"there must be {target_parts} to {source_parts}"
+            f"the sizes do not match: the target has {target.numel()} elements and the source {source.numel()}; "
+            f"use a ratio of {target_parts}:{source_parts}"
         )
 
 
@@ -119,7 +119,7 @@ def _require_signal(signal: Tensor) -> None:
 def _shmem_type(tensor: Tensor) -> int:
     found = find_dtype(tensor.dtype)
     if found is None or not found.shmem_type:
-        raise TypeError(f"cannot reduce elements of type {tensor.dtype}")
+        raise TypeError(f"cannot reduce elements of type {tensor.dtype}: the type is not supported")
     return found.shmem_type
 
 
@@ -238,7 +238,7 @@ def _all_to_all(target: Tensor, source: Tensor, team: int) -> Callable[[], None]
     _require_parts(target, source, 1, 1)
     n_pes = _shmem.team_n_pes(team)
     if source.numel() % n_pes:
-        raise ValueError(f"{source.numel()} elements do not have a part for each of {n_pes} PEs")
+        raise ValueError(f"the source has {source.numel()} elements, which is not a multiple of the number of PEs, {n_pes}")
     return lambda: _shmem.alltoall(
         team, target.data_ptr(), source.data_ptr(), source.nbytes // n_pes, _stream(target)
     )
@@ -303,7 +303,7 @@ def barrier_all(tensors: Sequence[Tensor] = (), team: Team = world) -> None:
     if tensors:
         _barrier(list(tensors), team.handle)
     elif torch.compiler.is_compiling():
-        raise ValueError("in a compiled function barrier_all requires the tensors that PEs access")
+        raise ValueError("cannot compile barrier_all without tensors; pass the tensors that the PEs access")
     else:
         _shmem.team_barrier(team.handle, _stream(None))
 

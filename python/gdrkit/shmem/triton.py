@@ -86,7 +86,7 @@ def _call(name: str, types: str, arguments: list[Any], _semantic: Any) -> Any:
     for argument, dtype in zip(arguments, dtypes):
         value = _semantic.to_tensor(argument)
         if value.type.is_block():
-            raise TypeError(f"gdrkit.shmem.triton: {name} takes scalars, not blocks")
+            raise TypeError(f"gdrkit.shmem.triton: cannot pass a block to {name}; pass scalars")
         values.append(core.cast(value, dtype, _semantic=_semantic))
     symbols = {dtypes: (f"gdrkit_device_{name}", core.int32)}
     return core.extern_elementwise("", "", values, symbols, is_pure=False, _semantic=_semantic)

@@ -56,7 +56,8 @@ TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
   EXPECT_THAT(
       run_by_callback(2, {.result = 5},
                       [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
-      Each(AllOf(StartsWith(begins_with(EIO)), HasSubstr("'heap sizes': the application's all-gather returned 5"))));
+      Each(AllOf(StartsWith(begins_with(EIO)),
+                 HasSubstr("'heap sizes': the application's all-gather function returned 5"))));
 }
 
 TEST(CallbackExchange, NamesDifferentSteps) {
@@ -69,7 +70,7 @@ TEST(CallbackExchange, NamesDifferentSteps) {
 TEST(CallbackExchange, NamesPartsInAnotherOrder) {
   EXPECT_THAT(run_by_callback(3, {.is_reversed = true},
                               [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
-              Each(HasSubstr("must order parts by PE")));
+              Each(HasSubstr("order the parts by PE")));
 }
 
 TEST(CallbackExchange, RefusesNoFunction) {

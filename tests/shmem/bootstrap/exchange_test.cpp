@@ -69,8 +69,8 @@ TEST(Exchange, NamesPesThatDoNotComeToAStep) {
     return end;
   });
   for (const std::size_t pe : {0U, 2U}) {
-    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)),
-                                HasSubstr("step 'heap sizes': PE 1 did not reach this step")));
+    EXPECT_THAT(ends[pe],
+                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("during 'heap sizes': PE 1 did not take part")));
   }
 }
 
@@ -96,7 +96,7 @@ TEST(Exchange, NamesPesThatAreGone) {
     for (int pe = 0; pe < 4; ++pe) {
       if (pe == gone) continue;
       EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
-                  AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("step 'second': PE " + std::to_string(gone)),
+                  AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("during 'second': PE " + std::to_string(gone)),
                         HasSubstr("has left the job")));
     }
   }
@@ -108,7 +108,7 @@ TEST(Exchange, FailsWithTheSameErrorEverAfter) {
     const auto first = gather_and_check(exchange, 0, "first");
     return first == gather_and_check(exchange, 1, "second") ? first : "another error";
   });
-  for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("step 'first': PE 1 has left the job"));
+  for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("during 'first': PE 1 has left the job"));
 }
 
 TEST(Exchange, NamesDifferentSizesAndGoesOn) {
@@ -120,10 +120,9 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
         end_of(exchange.allgather(mine, size, all.data(), exchange.pe() == 2 ? "heap sizes" : "addresses"));
     return end + "|" + gather_and_check(exchange, 1, "after");
   });
-  EXPECT_THAT(ends,
-              Each(begins_with(EPROTO) +
-                   "PE 2 is at step 'heap sizes' with 16 bytes, PE 0 at 'addresses' with 8; all PEs must make the "
-                   "same calls in the same order|"));
+  EXPECT_THAT(ends, Each(begins_with(EPROTO) +
+                         "the PEs make different calls: PE 2 is at 'heap sizes' with 16 bytes, but PE 0 is at "
+                         "'addresses' with 8 bytes; make the same calls in the same order on all PEs|"));
 }
 
 TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {

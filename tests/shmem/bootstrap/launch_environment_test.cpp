@@ -134,12 +134,13 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
     std::vector<std::pair<const char*, std::string>> set;
     const char* text;
   } cases[] = {
-      {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}}, "GDRKIT_SHMEM_PE=4 and GDRKIT_SHMEM_NPES=4 conflict"},
-      {{{"GDRKIT_SHMEM_PE", "x"}, {"GDRKIT_SHMEM_NPES", "4"}}, "invalid GDRKIT_SHMEM_PE=x: not a number"},
+      {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}},
+       "GDRKIT_SHMEM_PE=4 is out of range, because the number of PEs is GDRKIT_SHMEM_NPES=4"},
+      {{{"GDRKIT_SHMEM_PE", "x"}, {"GDRKIT_SHMEM_NPES", "4"}}, "invalid GDRKIT_SHMEM_PE=x; use a number"},
       {{{"GDRKIT_SHMEM_PE", "0"}}, "GDRKIT_SHMEM_NPES is not set"},
       {{{"GDRKIT_SHMEM_NPES", "2"}}, "GDRKIT_SHMEM_PE is not set"},
       {{{"OMPI_COMM_WORLD_RANK", "-1"}, {"OMPI_COMM_WORLD_SIZE", "2"}},
-       "invalid OMPI_COMM_WORLD_RANK=-1: not a number"},
+       "invalid OMPI_COMM_WORLD_RANK=-1; use a number"},
       {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}, {"MASTER_PORT", "65535"}}, "MASTER_PORT=65535"},
       {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}}, "MASTER_PORT is not set"},
   };
@@ -198,7 +199,7 @@ TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
 TEST(LaunchEnvironment, ATokenThatCanBeGuessedIsRefused) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
   EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
-              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("GDRKIT_SHMEM_TOKEN has 6 characters")));
+              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("cannot use GDRKIT_SHMEM_TOKEN: it has 6 characters")));
 }
 
 TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {

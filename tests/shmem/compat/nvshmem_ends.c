@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
  * usage: nvshmem_ends exit STATUS: PE 0 ends the job by nvshmem_global_exit(STATUS), with text in stdio's buffer
- *        nvshmem_ends init: a program that ignores the result of nvshmemx_init_attr, which fails */
+ *        nvshmem_ends init: a program that ignores the result of nvshmemx_init_attr, which fails
+ *        nvshmem_ends malloc: a program that allocates before nvshmem_init */
 #include <nvshmem.h>
 
 int main(int count, char** arguments) {
@@ -14,6 +15,7 @@ int main(int count, char** arguments) {
     nvshmemx_init_attr(NVSHMEMX_INIT_WITH_MPI_COMM, &attributes);
     return nvshmem_my_pe() == -1 ? 0 : 1;
   }
+  if (count > 1 && strcmp(arguments[1], "malloc") == 0) return nvshmem_malloc(8) == NULL ? 0 : 1;
   nvshmem_init();
   printf("PE %d wrote this before the end\n", nvshmem_my_pe());
   nvshmem_barrier_all();

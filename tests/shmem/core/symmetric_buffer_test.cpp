@@ -198,7 +198,7 @@ TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
     EXPECT_EQ(error_of(pe.register_symmetric(own.address(), 0)).errno_value, EINVAL);
     const auto sizes = error_of(pe.register_symmetric(own.address(), is_wrong ? 4096 : 8192));
     EXPECT_EQ(sizes.errno_value, EPROTO);
-    EXPECT_THAT(sizes.text(), HasSubstr("PE 0 passed 8192, PE 1 passed 4096"));
+    EXPECT_THAT(sizes.text(), HasSubstr("PE 0 passed 8192, but PE 1 passed 4096"));
     // The job continues.
     auto made = pe.register_symmetric(own.address(), buffer_bytes);
     ASSERT_TRUE(made) << made.error().text();

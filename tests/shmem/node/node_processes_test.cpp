@@ -187,7 +187,7 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
       return end_of(fds);
     });
     EXPECT_THAT(ends[static_cast<std::size_t>(poor)],
-                AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("step 'heap chunk'"), HasSubstr("ulimit -n")));
+                AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("during 'heap chunk'"), HasSubstr("ulimit -n")));
     // PE 0 collects for all PEs: if it fails, no PE receives a descriptor.
     if (poor == 0) {
       EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot receive the file descriptor of PE")));

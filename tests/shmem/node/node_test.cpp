@@ -131,22 +131,23 @@ TEST(Node, NamesDifferentSizesAndGoesOn) {
     REQUIRE(refused.rfind(begins_with(EINVAL), 0) == 0);
     return failed + pass_files(node, exchange.pe());
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
-                               HasSubstr("PE 1 is at step 'heap chunk' with 8 bytes, PE 0 at 'heap chunk' with 16"))));
+  EXPECT_THAT(
+      ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
+                       HasSubstr("PE 1 is at 'heap chunk' with 8 bytes, but PE 0 is at 'heap chunk' with 16 bytes"))));
 }
 
 TEST(Node, NamesDifferentAreasOnAllPes) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) {
     return end_of(node::Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
   });
-  EXPECT_THAT(ends, Each(HasSubstr("PE 2 requests a shared area of 4096 bytes, PE 0 requests 8192")));
+  EXPECT_THAT(ends, Each(HasSubstr("PE 2 requests 4096 bytes, but PE 0 requests 8192")));
 }
 
 TEST(Node, AnAreaThatCannotBeFailsOnAllPes) {
   const auto ends = run_pes(2, long_limit, [](bootstrap::Exchange& exchange) {
     return end_of(node::Node::join(exchange, SIZE_MAX / 8, long_limit));
   });
-  EXPECT_THAT(ends, Each(HasSubstr("area")));
+  EXPECT_THAT(ends, Each(HasSubstr("memory for the PEs of this node")));
 }
 
 TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {

@@ -117,9 +117,9 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
         {objects.target, bytes.data(), SIZE_MAX, other, "exceeds its symmetric allocation"},
         {objects.target, nullptr, 8, other, "NULL"},
         {objects.target, objects.from(room - 4), 8, other, "exceeds its symmetric allocation"},
-        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "not in a symmetric allocation"},
+        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "in no symmetric allocation"},
         {reinterpret_cast<void*>(pe.heap().own_address(pe.heap().size_bytes() - 8)), bytes.data(), 8, other,
-         "not in a symmetric allocation"},
+         "in no symmetric allocation"},
     };
     for (const Wrong& wrong : wrongs) {
       auto put = pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false);

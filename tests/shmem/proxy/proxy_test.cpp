@@ -129,7 +129,8 @@ TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
   proxy_->stop();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
-  EXPECT_THAT(result.error().text(), HasSubstr("the ring of 1024 commands was full for longer than the limit"));
+  EXPECT_THAT(result.error().text(),
+              HasSubstr("1024 unfinished operations filled their queue for longer than the limit"));
   EXPECT_EQ(work_.begun.size(), proxy_places) << "what had room was carried out";
 }
 
@@ -175,7 +176,8 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
   auto result = proxy_->take_failure();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().errno_value, ENOMEM);
-  EXPECT_STREQ(result.error().text(), "for a GPU kernel: put of 8 bytes to PE 1: command 1 cannot be carried out");
+  EXPECT_STREQ(result.error().text(),
+               "an operation of a GPU kernel failed (put of 8 bytes to PE 1): command 1 cannot be carried out");
   EXPECT_TRUE(succeeded(proxy_->take_failure())) << "reported once";
 
   work_.on_begin = {};
@@ -184,7 +186,7 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
   result = proxy_->take_failure();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().errno_value, ECONNRESET);
-  EXPECT_STREQ(result.error().text(), "for a GPU kernel: completion: PE 1 has ended");
+  EXPECT_STREQ(result.error().text(), "an operation of a GPU kernel failed (completion): PE 1 has ended");
 }
 
 TEST_F(ProxyTest, DrainWaitsForWhatIsThereButNotForEver) {

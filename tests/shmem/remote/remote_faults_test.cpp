@@ -91,7 +91,7 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
     return platform::ucx_no_memory;
   };
   const auto texts = texts_of_job(faulty, transport::RemoteWay::staged);
-  EXPECT_THAT(texts[faulty_pe], HasSubstr("cannot connect to PE 0: ucp_ep_create"));
+  EXPECT_THAT(texts[faulty_pe], HasSubstr("cannot connect to PE 0: UCX failed in ucp_ep_create"));
   EXPECT_NE(texts[0], "started");
 }
 

@@ -254,7 +254,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
         {"NULL", [&](core::Pe& p) { return p.streams().put_value(streamed.target, nullptr, 8, other, stream); }},
         {"limit is 1024 bytes",
          [&](core::Pe& p) { return p.streams().put_value(streamed.target, bytes.data(), 1025, other, stream); }},
-        {"not aligned to the 8 bytes of a signal",
+        {"cannot send a signal to 0x",
          [&](core::Pe& p) {
            return p.streams().put_signal(streamed.target, bytes.data(), 8, streamed.at(4), 1, set, other, stream);
          }},
@@ -263,7 +263,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
            return p.streams().put_signal(streamed.target, bytes.data(), 8, bytes.data(), 1, set, other, stream);
          }},
         {"PE 2 is out of range", [&](core::Pe& p) { return p.streams().signal(streamed.word, 1, set, 2, stream); }},
-        {"not aligned",
+        {"not a multiple of 4 bytes",
          [&](core::Pe& p) {
            return p.streams().wait({streamed.at(2), 4, false}, GDRKIT_SHMEM_EQ, 1, stream);
          }},

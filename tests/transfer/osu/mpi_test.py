@@ -162,7 +162,7 @@ class OsuMpiRefusals(Test):
 
     def test_unusable_plugins(self):
         for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),
-                             (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is not a plug-in of gdrkit; gdrkit osu --mpi-plugin-source | mpicc ")):
+                             (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is not a plug-in of gdrkit; to build one for your MPI: gdrkit osu --mpi-plugin-source | mpicc ")):
             ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                         plugin, environment={})
             # Nothing was started: otherwise an MPI with its own PMIx could load that of the processes.

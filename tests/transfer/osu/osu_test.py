@@ -346,14 +346,14 @@ class OsuFailures(Test):
 
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (((), "give a test: latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
-                                (("bw", "D"), "give a test, and two places or none"), (("bw", "D", "X"), "'X' is not a place"),
+                                (("bw", "D"), "give a test and two places or none"), (("bw", "D", "X"), "'X' is not a place"),
                                 (("bw", "-m", "8:4"), "the smallest size exceeds the largest"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
                                 (("put_bw", "-m", "0:4"), "one-sided tests start at size 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
                                 (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
-                                (("bw", "-W", "0"), "-W must be from 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
-                                (("bw", "--timeout", "0"), "--timeout must be from 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
-                                (("barrier", "-m", "4"), "-m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "tests of all ranks start at size 1"),
-                                (("bcast", "D", "H"), "bcast: all ranks have their buffers in the same place; give one place"),
+                                (("bw", "-W", "0"), "-W 0 is out of range: use 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
+                                (("bw", "--timeout", "0"), "--timeout 0 is out of range: use 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
+                                (("barrier", "-m", "4"), "cannot use -m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "tests of all ranks start at size 1"),
+                                (("bcast", "D", "H"), "bcast: two different places (D H), but this test uses one place for all ranks; give one, for example D"),
                                 (("bcast", "X"), "'X' is not a place"), (("latency", "-f"), "-f applies only to collectives")):
             ended = run("gdrkit", "osu", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

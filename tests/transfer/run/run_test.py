@@ -274,11 +274,11 @@ time.sleep(1)
 
     def test_a_missing_program_is_reported_once(self):
         ended = run("-n", "3", "--", "no-such-program")
-        self.assertEqual((ended.returncode, ended.stderr), (127, "gdrkit run: no-such-program: No such file or directory\n"))
+        self.assertEqual((ended.returncode, ended.stderr), (127, "gdrkit run: cannot start no-such-program: No such file or directory\n"))
         with tempfile.NamedTemporaryFile() as file:
             os.chmod(file.name, stat.S_IRUSR)
             ended = run("-n", "3", "--", file.name)
-            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {file.name}: Permission denied\n"))
+            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {file.name}: Permission denied\n"))
 
     def test_a_folder_is_rejected_as_a_program(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -286,7 +286,7 @@ time.sleep(1)
             ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{folder}:{os.environ['PATH']}"))
             self.assertEqual((ended.returncode, ended.stdout), (0, "x\n"))
             ended = run("-n", "3", "--", folder)
-            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {folder}: Permission denied\n"))
+            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {folder}: Permission denied\n"))
 
     def test_an_invalid_executable_is_reported(self):
         with tempfile.NamedTemporaryFile("w", delete=False) as file:

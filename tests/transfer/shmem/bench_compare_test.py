@@ -64,7 +64,7 @@ class ShmemBenchCompare(Test):
             document["machine"]["cpu_model"] = "another"
 
         for change, text in ((of_another_tool, "compares with its own results only"),
-                             (of_more_pes, "is of 3 PEs; measure with --pes 3"),
+                             (of_more_pes, "it was measured with 3 PEs; use --pes 3"),
                              (of_another_machine, "was measured on another machine: CPU: 'another' then")):
             self.keep(change=change)
             ended = self.compare()

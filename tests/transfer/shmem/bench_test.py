@@ -127,7 +127,7 @@ class ShmemBenchPeer(Test):
 
     def test_what_the_host_api_lacks_is_noted(self):
         document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "atomic_fetch_add", *QUICK)
-        self.assertEqual(document["notes"], ["nvshmem: no host API for: atomic_fetch_add"])
+        self.assertEqual(document["notes"], ["nvshmem: this library has no host API for: atomic_fetch_add"])
         self.assertEqual([series["id"] for series in document["series"][2:]], ["shmem/atomic_fetch_add/gdrkit"])
 
     def test_a_peer_that_ends_costs_its_figures_alone(self):
@@ -135,7 +135,7 @@ class ShmemBenchPeer(Test):
         document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "get_host", "-t", "p", *QUICK,
                                        environment=environment)
         self.assertIn("NOTE: get to host heap memory: nvshmem PE 0 has ended", ended.err)
-        self.assertEqual(document["notes"], ["get to host heap memory: nvshmem PE 0 has ended"])
+        self.assertEqual(document["notes"], ["get to host heap memory: nvshmem PE 0 has ended; see its own error message"])
         self.assertEqual([series["id"] for series in document["series"][2:]],
                          ["shmem/p/gdrkit", "shmem/p/nvshmem", "shmem/get_host/gdrkit"])
 
@@ -190,7 +190,7 @@ class ShmemBenchPeer(Test):
     def test_a_device_side_that_is_not_there_is_left_out_with_its_reason(self):
         cases = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]
         if not os.path.exists(f"{BIN}/nvshmem_device.fatbin"):
-            cases.append(("", "no nvshmem_device.fatbin; build gdrkit with -DGDRKIT_NVSHMEM="))
+            cases.append(("", "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM="))
         for file, text in cases:
             document, _ = self.json_of("shmem", "bench", *self.PEER, *(("--nvshmem-device", file) if file else ()), "-t",
                                        "device_p", "-t", "device_signal_ping_pong", *QUICK)
@@ -250,8 +250,8 @@ class ShmemBenchNccl(Test):
 class ShmemBenchUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in ((("-t", "put_hots"), "unknown name 'put_hots'; did you mean 'put_host'?"),
-                                (("--rounds", "0"), "--rounds must be from 1"), (("--pes", "65"), "--pes must be from 1 to 64"),
-                                (("-b", "64", "-e", "8"), "-b must be from 1 to -e"), (("-b", "0"), "-b must be from 1"),
+                                (("--rounds", "0"), "--rounds 0 is out of range: use 1"), (("--pes", "65"), "--pes 65 is out of range: use 1 to 64"),
+                                (("-b", "64", "-e", "8"), "-b 64 is out of range: use 1 to -e, which is 8"), (("-b", "0"), "-b 0 is out of range: use 1"),
                                 (("--peer", "nvshmen"), "did you mean 'nvshmem'?"),
                                 (("--side", "devise"), "did you mean 'device'?")):
             ended = run("gdrkit", "shmem", "bench", *arguments)

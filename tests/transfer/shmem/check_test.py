@@ -130,10 +130,10 @@ class ShmemUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (((), "the subcommand is missing; use info, check or bench"), (("chekc",), "unknown subcommand 'chekc'; did you mean 'check'?"),
                                 (("check", "-t", "get"), "unknown check 'get'; did you mean 'gets'?"),
-                                (("check", "-n", "2000"), "-n must be from 1 to 1024"), (("check", "-n", "0"), "-n must be from 1 to 1024"),
-                                (("check", "-e", "0"), "--largest must not be 0"),
-                                (("check", "-e", "9M"), "--largest must be at most 8M"),
-                                (("check", "--rounds", "0"), "--rounds must be at least 1")):
+                                (("check", "-n", "2000"), "-n 2000 is out of range: use 1 to 1024"), (("check", "-n", "0"), "-n 0 is out of range: use 1 to 1024"),
+                                (("check", "-e", "0"), "--largest 0 is out of range: use 1 to 8M"),
+                                (("check", "-e", "9M"), "--largest 9437184 is out of range: use at most 8M"),
+                                (("check", "--rounds", "0"), "--rounds 0 is out of range: use at least 1")):
             ended = run("gdrkit", "shmem", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)

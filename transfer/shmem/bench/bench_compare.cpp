@@ -40,7 +40,8 @@ void BenchCompare::check(const measure::Result& head) const {
   old_.check(head);
   const std::string pes = pes_of(old_.result());
   if (pes != pes_of(head)) {
-    old_.refuse(options_.compare_path + " is of " + pes + " PEs; measure with --pes " + pes);
+    old_.refuse("cannot compare with " + options_.compare_path + ": it was measured with " + pes + " PEs; use --pes " +
+                pes);
   }
 }
 

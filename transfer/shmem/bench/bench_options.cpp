@@ -72,7 +72,8 @@ cli::CommandLine command_line(BenchOptions* options) {
 }
 
 void check_count(const char* name, int value, int least, int most) {
-  if (value < least || value > most) refuse(cli::format("%s must be from %d to %d", name, least, most));
+  if (value < least || value > most)
+    refuse(cli::format("%s %d is out of range: use %d to %d", name, value, least, most));
 }
 
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* where) {
@@ -107,7 +108,8 @@ void check(const BenchOptions& options) {
   check_count("--singles", options.singles, 0, most_iterations);
   check_count("--starts", options.starts, 1, most_rounds);
   if (options.sizes.smallest_bytes == 0 || options.sizes.smallest_bytes > options.sizes.largest_bytes) {
-    refuse("-b must be from 1 to -e");
+    refuse(cli::format("-b %zu is out of range: use 1 to -e, which is %zu", options.sizes.smallest_bytes,
+                       options.sizes.largest_bytes));
   }
   check_names(options.names, case_names(), "; --list lists the measurements");
   check_names(options.peers, known_peers, " for --peer; use nvshmem or nccl");

@@ -38,7 +38,7 @@ static_assert(sizeof(UniqueIdArguments) == 24 && sizeof(InitArguments) == 128 &&
 constexpr unsigned init_with_unique_id = 1U << 3;
 
 void require_zero(int code, const char* what) {
-  if (code != 0) throw cli::Failure(cli::ExitCode::failed, cli::format("NVSHMEM: %s returned %d", what, code));
+  if (code != 0) throw cli::Failure(cli::ExitCode::failed, cli::format("NVSHMEM: %s failed with code %d", what, code));
 }
 
 /// What the user has set stays.
@@ -112,9 +112,13 @@ void* NvshmemJob::create_stream() {
 void NvshmemJob::prepare_device() {
   why_no_device_ = "";
   const auto give_up = [&](const std::string& why) { why_no_device_ = "its GPU kernels are not measured: " + why; };
-  if (device_path_.empty()) return give_up("no nvshmem_device.fatbin; build gdrkit with -DGDRKIT_NVSHMEM=<its folder>");
+  if (device_path_.empty())
+    return give_up(
+        "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM=<NVSHMEM's folder>");
   const engines::NvshmemCalls& calls = library_.calls();
-  if (calls.cumodule_init == nullptr) return give_up("this NVSHMEM has no nvshmemx_cumodule_init");
+  if (calls.cumodule_init == nullptr)
+    return give_up(
+        "this NVSHMEM has no function nvshmemx_cumodule_init; select another libnvshmem_host.so.3 with --nvshmem");
   std::ifstream file(device_path_, std::ios::binary);
   const std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (image.empty()) return give_up("cannot read " + device_path_);
@@ -122,7 +126,7 @@ void NvshmemJob::prepare_device() {
   if (!module) return give_up("cannot load " + device_path_ + ": " + module.error().text());
   module_ = *module;
   if (const int code = calls.cumodule_init(reinterpret_cast<void*>(module_.handle)); code != 0) {
-    return give_up(cli::format("nvshmemx_cumodule_init returned %d; %s must be built with this NVSHMEM", code,
+    return give_up(cli::format("nvshmemx_cumodule_init failed with code %d; build %s with this NVSHMEM", code,
                                device_path_.c_str()));
   }
   const auto function = device_->get_function(module_, "gdrkit_nvshmem");

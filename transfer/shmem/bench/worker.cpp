@@ -76,7 +76,7 @@ class Worker {
     }
     if (reply.code == -EOPNOTSUPP && reply.text[0] == '\0') {
       const Case& one = all_cases()[request.case_number];
-      std::snprintf(reply.text, sizeof reply.text, "no %s API for: %s", one.side, one.title().c_str());
+      std::snprintf(reply.text, sizeof reply.text, "this library has no %s API for: %s", one.side, one.title().c_str());
     }
     return reply;
   }
@@ -161,7 +161,7 @@ class Worker {
     platform::ShmemResult result{};
     require_done(device.copy_to_host(&result, result_.address(), sizeof result));
     if (result.wrong != 0)
-      throw cli::Failure(cli::ExitCode::failed, "a GPU kernel exceeded the time limit of its wait");
+      throw cli::Failure(cli::ExitCode::failed, "a GPU kernel timed out while waiting for the other PE");
     reply->ns = static_cast<double>(result.elapsed_ns()) / static_cast<double>(request.count);
     return 0;
   }

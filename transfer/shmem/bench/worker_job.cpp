@@ -143,7 +143,7 @@ void WorkerJob::reap() noexcept {
 void WorkerJob::send(int pe, const Request& request) {
   const int socket = processes_[static_cast<std::size_t>(pe)].socket;
   if (::send(socket, &request, sizeof request, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof request)) {
-    fail(name_of(pe) + " has ended");
+    fail(name_of(pe) + " has ended; see its own error message");
   }
 }
 
@@ -156,7 +156,7 @@ Reply WorkerJob::receive(int pe) {
   if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
     fail(cli::format("%s did not reply within %d s", name_of(pe).c_str(), receive_limit_s));
   }
-  if (received != static_cast<ssize_t>(sizeof reply)) fail(name_of(pe) + " has ended");
+  if (received != static_cast<ssize_t>(sizeof reply)) fail(name_of(pe) + " has ended; see its own error message");
   reply.text[sizeof reply.text - 1] = '\0';
   if (reply.code < 0 && reply.code != -EOPNOTSUPP) fail(name_of(pe) + ": " + reply.text);
   return reply;

@@ -46,7 +46,7 @@ class WorkerJob {
   void end();
   /// Of what the library reserves for reductions, 0: its own choice. Starts it again where that changes.
   void set_scratch(std::size_t size_bytes);
-  /// Why the library cannot do it, a clause: "no host API for: ..."; "" if it can.
+  /// Why the library cannot do it, a clause: "this library has no host API for: ..."; "" if it can.
   [[nodiscard]] std::string why_not(std::size_t case_number, std::size_t size_bytes);
   /// Returns nanoseconds per operation, of `count` operations, measured by PE 0.
   double run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count);

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenFails,
 TEST(DmabufOpen, TestsADriverThatRefusesOnlyOnce) {
   DmabufMachine machine;
   machine.rm.set_dmabuf({524, false, false});
-  KnownRefusal known;
+  static constinit KnownRefusal known;  // as in the library: never freed
   const auto first = open_dmabuf_on(machine.rm, machine.cuda, machine.settings, &known);
   ASSERT_FALSE(first);
   const unsigned exports = machine.cuda.exports_made();

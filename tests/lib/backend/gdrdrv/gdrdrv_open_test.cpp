@@ -99,7 +99,8 @@ TEST(GdrdrvBackend, DoesNotReportNodesOfTheModuleAsStale) {
 }
 
 TEST(GdrdrvBackend, ReportsThatTheNodeIsForbidden) {
-  for (const auto& [error, remedy] : {std::pair{EACCES, "mode"}, std::pair{EPERM, "--device /dev/gdrdrv; a volume"}}) {
+  for (const auto& [error, remedy] :
+       {std::pair{EACCES, "read and write permission"}, std::pair{EPERM, "--device /dev/gdrdrv instead of a volume"}}) {
     GdrdrvMachine machine;
     machine.module.open_error = error;
     expect_open_fails(machine, EACCES, AllOf(HasSubstr("cannot open /dev/gdrdrv"), HasSubstr(remedy)));
