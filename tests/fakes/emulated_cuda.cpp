@@ -27,13 +27,6 @@ using namespace driver;  // the types in the list
 
 std::atomic<int> held{0};
 
-constexpr int success = 0;
-constexpr int invalid_value = 1;
-constexpr int out_of_memory = 2;
-constexpr int not_initialised = 3;
-constexpr int invalid_device = 101;
-constexpr int invalid_context = 201;
-constexpr int operating_system = 304;
 constexpr int device_count = 2;
 constexpr std::uint32_t host_type = cuda_memory_type_host;
 

@@ -1,12 +1,24 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Functions that the files of the emulated CUDA driver share.
+// Results and functions that the files of the emulated CUDA driver share.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace gdrkit::fakes {
+
+// Of CUresult.
+inline constexpr int success = 0;
+inline constexpr int invalid_value = 1;
+inline constexpr int out_of_memory = 2;
+inline constexpr int not_initialised = 3;
+inline constexpr int invalid_device = 101;
+inline constexpr int invalid_context = 201;
+inline constexpr int no_binary_for_gpu = 209;
+inline constexpr int operating_system = 304;
+inline constexpr int invalid_handle = 400;
+inline constexpr int not_found = 500;
 
 /// The context of the calling thread; null: none.
 [[nodiscard]] void* current_context() noexcept;
@@ -16,13 +28,12 @@ namespace gdrkit::fakes {
 void add_export(std::uint64_t address, int descriptor, std::size_t size_bytes);
 void remove_export(std::uint64_t address) noexcept;
 
-/// Returns the result of `work`, or CUDA_ERROR_OUT_OF_MEMORY if it throws.
+/// Returns the result of `work`, or out_of_memory if it throws.
 template <class Work>
 int guarded(Work work) noexcept {
   try {
     return work();
   } catch (...) {
-    constexpr int out_of_memory = 2;
     return out_of_memory;
   }
 }

@@ -23,13 +23,6 @@ namespace {
 
 using namespace driver;  // the constants
 
-constexpr int success = 0;
-constexpr int invalid_value = 1;
-constexpr int invalid_context = 201;
-constexpr int no_binary_for_gpu = 209;
-constexpr int invalid_handle = 400;
-constexpr int not_found = 500;
-
 /// One thread that executes work in the order of submission.
 class Stream {
  public:

@@ -18,9 +18,6 @@ namespace {
 
 using namespace driver;  // the types in the list
 
-constexpr int success = 0;
-constexpr int invalid_value = 1;
-constexpr int out_of_memory = 2;
 constexpr std::size_t granularity = std::size_t{2} << 20;
 constexpr std::size_t guard_bytes = emulated_page_bytes;
 

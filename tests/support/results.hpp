@@ -17,6 +17,11 @@ template <class T>
   return result ? "" : result.error().text();
 }
 
+template <class T>
+[[nodiscard]] base::Status status_of(const base::Result<T>& result) {
+  return result ? base::Status() : base::Status(base::pass(result));
+}
+
 /// For EXPECT_TRUE: prints the error's text if the call failed.
 template <class T>
 [[nodiscard]] testing::AssertionResult succeeded(const base::Result<T>& result) {

@@ -6,11 +6,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,40 +19,9 @@
 #include "support/place.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
+#include "support/thread_allgather.hpp"
 
 namespace gdrkit::tests {
-
-/// The application's all-gather, for threads of one process.
-class ThreadAllgather {
- public:
-  explicit ThreadAllgather(int n) : n_(static_cast<std::size_t>(n)) {}
-
-  int gather(std::size_t pe, const void* mine, std::size_t size_bytes, void* all) {
-    std::unique_lock lock(mutex_);
-    if (arrived_ == 0) bytes_.assign(n_ * size_bytes, 0);
-    std::memcpy(bytes_.data() + pe * size_bytes, mine, size_bytes);
-    const std::size_t round = round_;
-    if (++arrived_ == n_) {
-      result_ = bytes_;
-      arrived_ = 0;
-      ++round_;
-      changed_.notify_all();
-    } else if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return round_ != round; })) {
-      return 1;
-    }
-    std::memcpy(all, result_.data(), n_ * size_bytes);
-    return 0;
-  }
-
- private:
-  const std::size_t n_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t arrived_ = 0;
-  std::size_t round_ = 0;
-  std::vector<char> bytes_;
-  std::vector<char> result_;
-};
 
 struct ShmemJobOptions {
   int n_pes = 2;
@@ -69,6 +36,7 @@ struct ShmemJobOptions {
   shmem_impl::transport::RemoteWay remote_way = shmem_impl::transport::RemoteWay::automatic;
   std::string reading_engine = "";
   const platform::UcxCalls* ucx_calls = nullptr;
+  int only_pe_with_ucx_calls = -1;  ///< -1: all PEs
 };
 
 /// Returns `requested`, or the number of GPUs if that is lower. If PEs of one process share a GPU, a copy to ordinary
@@ -99,6 +67,14 @@ struct ShmemJobOptions {
                                           : shmem_impl::transport::RemoteWay::staged;
 }
 
+/// Returns zeroed symmetric memory, for `count` objects. Collective.
+template <class T>
+[[nodiscard]] T* zeroed(shmem_impl::core::Pe& pe, std::size_t count) {
+  auto made = pe.allocate(count * sizeof(T), 1, true);
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? static_cast<T*>(*made) : nullptr;
+}
+
 /// Returns the bytes at an address of the PE's device, read by its copy engine.
 [[nodiscard]] inline std::vector<std::uint8_t> device_bytes(shmem_impl::core::Pe& pe, const void* address,
                                                             std::size_t size_bytes) {
@@ -109,16 +85,10 @@ struct ShmemJobOptions {
   return bytes;
 }
 
-/// Runs `body` as each PE, each in a thread. Returns when all have finalized. Failures are reported as the test's.
-inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem_impl::core::Pe&)>& body) {
-  const std::string place = place_name();
-  if (place == "emulated") {
-    ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  } else if (const auto gpus = platform::cuda_device_count(); !gpus || *gpus == 0) {
-    GDRKIT_SKIP_OR_FAIL(place, "no GPU");
-  }
-  const bool is_p2p_disabled = job.is_p2p_disabled || std::getenv("GDRKIT_SHMEM_DISABLE_P2P") != nullptr;
-  if (is_p2p_disabled && !has_ucx()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0), or a thread sanitizer");
+/// Starts each PE in a thread, runs `body` on it and finalizes it. Calls `on_failure` in place of `body` for a PE that
+/// does not start. Returns when all have ended.
+inline void run_pe_threads(const ShmemJobOptions& job, const std::function<void(shmem_impl::core::Pe&)>& body,
+                           const std::function<void(int pe, const base::Error&)>& on_failure) {
   ThreadAllgather allgather(job.n_pes);
   struct Member {
     ThreadAllgather* allgather;
@@ -135,24 +105,38 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
       options.heap_bytes = job.heap_bytes;
       options.heap_max_bytes = job.heap_max_bytes;
       options.compares_stream_collectives = job.compares_stream_collectives;
-      options.is_p2p_disabled = is_p2p_disabled;
+      options.is_p2p_disabled = job.is_p2p_disabled;
       if (job.machine_of) options.machine = job.machine_of(number);
-      options.remote_way = remote_way_of_environment(job.remote_way);
+      options.remote_way = job.remote_way;
       options.reading_engine = job.reading_engine;
-      options.ucx_calls = job.ucx_calls;
+      if (job.only_pe_with_ucx_calls == -1 || job.only_pe_with_ucx_calls == number) options.ucx_calls = job.ucx_calls;
       options.allgather_argument = &member;
       options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
         auto* const self = static_cast<Member*>(argument);
         return self->allgather->gather(self->pe, mine, size_bytes, all);
       };
       auto pe = shmem_impl::core::Pe::start(options);
-      ASSERT_TRUE(pe) << pe.error().text();
+      if (!pe) return on_failure(number, pe.error());
       body(**pe);
       auto ended = (*pe)->finalize();
       EXPECT_TRUE(ended) << ended.error().text();
     });
   }
   for (auto& thread : threads) thread.join();
+}
+
+/// Runs `body` as each PE, each in a thread. Returns when all have finalized. Failures are reported as the test's.
+inline void run_shmem_job(ShmemJobOptions job, const std::function<void(shmem_impl::core::Pe&)>& body) {
+  const std::string place = place_name();
+  if (place == "emulated") {
+    ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  } else if (const auto gpus = platform::cuda_device_count(); !gpus || *gpus == 0) {
+    GDRKIT_SKIP_OR_FAIL(place, "no GPU");
+  }
+  job.is_p2p_disabled = job.is_p2p_disabled || std::getenv("GDRKIT_SHMEM_DISABLE_P2P") != nullptr;
+  if (job.is_p2p_disabled && !has_ucx()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0), or a thread sanitizer");
+  job.remote_way = remote_way_of_environment(job.remote_way);
+  run_pe_threads(job, body, [](int, const base::Error& error) { FAIL() << error.text(); });
 }
 
 }  // namespace gdrkit::tests

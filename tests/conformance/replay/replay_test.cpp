@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "fakes/recording/flows.hpp"
-#include "fakes/recording/replay.hpp"
+#include "fakes/recording/transcript.hpp"
 
 namespace gdrkit::fakes {
 namespace {

@@ -12,7 +12,7 @@
 #include "fakes/fake_cuda.hpp"
 #include "fakes/fake_rm.hpp"
 #include "fakes/recording/conversation.hpp"
-#include "fakes/recording/recorder.hpp"
+#include "fakes/recording/transcript.hpp"
 
 namespace gdrkit::fakes {
 

@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <barrier>
-#include <cstring>
-
+#include "support/thread_allgather.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
 namespace gdrkit::shmem_impl::tests {
@@ -17,75 +14,62 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// An application's all-gather between threads.
-struct Board {
-  explicit Board(int n) : n_pes(n), arrived(n), left(n), parts(static_cast<std::size_t>(n)) {}
-  int n_pes;
-  std::barrier<> arrived;
-  std::barrier<> left;
-  std::vector<std::string> parts;
+/// What is wrong with the application's all-gather.
+struct Mistake {
   int result = 0;
   bool is_reversed = false;
 };
 
 struct Seat {
-  Board* board;
+  gdrkit::tests::ThreadAllgather* allgather;
   int pe;
+  int n_pes;
+  Mistake mistake;
 };
 
-int gather_on_board(const void* mine, std::size_t size_bytes, void* all, void* argument) {
+int gather_as_application(const void* mine, std::size_t size_bytes, void* all, void* argument) {
   const Seat& seat = *static_cast<Seat*>(argument);
-  Board& board = *seat.board;
-  board.parts[static_cast<std::size_t>(seat.pe)].assign(static_cast<const char*>(mine), size_bytes);
-  board.arrived.arrive_and_wait();
-  for (int i = 0; i < board.n_pes; ++i) {
-    const int from = board.is_reversed ? board.n_pes - 1 - i : i;
-    const std::string& part = board.parts[static_cast<std::size_t>(from)];
-    std::memcpy(static_cast<char*>(all) + static_cast<std::size_t>(i) * size_bytes, part.data(),
-                std::min(size_bytes, part.size()));
-  }
-  board.left.arrive_and_wait();
-  return board.result;
+  const int place = seat.mistake.is_reversed ? seat.n_pes - 1 - seat.pe : seat.pe;
+  if (seat.allgather->gather(static_cast<std::size_t>(place), mine, size_bytes, all) != 0) return -1;
+  return seat.mistake.result;
 }
 
-std::vector<std::string> run_on_board(Board* board, const std::function<std::string(bootstrap::Exchange&)>& as_pe) {
-  return run_threads(board->n_pes, [&](int pe) {
-    Seat seat{board, pe};
-    auto exchange = bootstrap::exchange_by_callback(gather_on_board, &seat, pe, board->n_pes);
+std::vector<std::string> run_by_callback(int n_pes, const Mistake& mistake,
+                                         const std::function<std::string(bootstrap::Exchange&)>& as_pe) {
+  gdrkit::tests::ThreadAllgather allgather(n_pes);
+  return run_threads(n_pes, [&](int pe) {
+    Seat seat{&allgather, pe, n_pes, mistake};
+    auto exchange = bootstrap::exchange_by_callback(gather_as_application, &seat, pe, n_pes);
     return exchange ? as_pe(**exchange) : end_of(exchange);
   });
 }
 
 TEST(CallbackExchange, Gathers) {
-  Board board(4);
-  EXPECT_THAT(run_on_board(&board,
-                           [](bootstrap::Exchange& exchange) {
-                             return gather_and_check(exchange, 0, "one") + gather_and_check(exchange, 1, "two");
-                           }),
+  EXPECT_THAT(run_by_callback(4, {},
+                              [](bootstrap::Exchange& exchange) {
+                                return gather_and_check(exchange, 0, "one") + gather_and_check(exchange, 1, "two");
+                              }),
               Each(std::string()));
 }
 
 TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
-  Board board(2);
-  board.result = 5;
   EXPECT_THAT(
-      run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
+      run_by_callback(2, {.result = 5},
+                      [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
       Each(AllOf(StartsWith(begins_with(EIO)),
                  HasSubstr("'heap sizes': the application's all-gather function returned 5"))));
 }
 
 TEST(CallbackExchange, NamesDifferentSteps) {
-  Board board(2);
-  const auto ends = run_on_board(&board, [](bootstrap::Exchange& exchange) {
+  const auto ends = run_by_callback(2, {}, [](bootstrap::Exchange& exchange) {
     return gather_and_check(exchange, 0, exchange.pe() == 0 ? "one" : "two");
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("'two'"), HasSubstr("'one'"))));
 }
 
 TEST(CallbackExchange, NamesPartsInAnotherOrder) {
-  Board board(3);
-  board.is_reversed = true;
-  EXPECT_THAT(run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
+  EXPECT_THAT(run_by_callback(3, {.is_reversed = true},
+                              [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
               Each(HasSubstr("order the parts by PE")));
 }
 

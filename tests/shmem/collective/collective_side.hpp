@@ -24,8 +24,8 @@ class CollectiveSide {
   CollectiveSide(shmem_impl::core::Pe& pe, std::size_t size_bytes) : room_bytes(size_bytes), pe_(pe) {
     const platform::DeviceScope scope(pe_.device());
     stream_ = *pe_.device().create_stream();
-    target = allocate();
-    source = allocate();
+    target = zeroed<std::uint8_t>(pe, room_bytes);
+    source = zeroed<std::uint8_t>(pe, room_bytes);
   }
   ~CollectiveSide() {
     const platform::DeviceScope scope(pe_.device());
@@ -57,12 +57,6 @@ class CollectiveSide {
   std::uint8_t* source = nullptr;
 
  private:
-  std::uint8_t* allocate() {
-    auto made = pe_.allocate(room_bytes, 1, true);
-    EXPECT_TRUE(made) << made.error().text();
-    return made ? static_cast<std::uint8_t*>(*made) : nullptr;
-  }
-
   shmem_impl::core::Pe& pe_;
   platform::Stream stream_;
 };

@@ -22,6 +22,7 @@ namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
+using gdrkit::tests::status_of;
 
 base::Result<std::unique_ptr<Pe>> start(const bootstrap::UniqueId& id, int pe, int n_pes = 2) {
   PeOptions options;
@@ -39,11 +40,6 @@ struct Step {
   std::function<void(Pe&)> victim;            ///< what PE 1 does before it is killed
   std::function<base::Status(Pe&)> survivor;  ///< PE 0's call, which must fail
 };
-
-template <class T>
-base::Status status_of(const base::Result<T>& result) {
-  return result ? base::Status() : base::Status(base::pass(result));
-}
 
 struct OwnBuffer {
   platform::Allocation memory;

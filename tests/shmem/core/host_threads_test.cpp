@@ -31,13 +31,6 @@ struct ThreadObjects {
 };
 constexpr std::size_t thread_piece = 40'000;  // by the CPU and by copies
 
-template <class T>
-T* allocate_words(Pe& pe, std::size_t count) {
-  auto made = pe.allocate(count * sizeof(T), 1, true);
-  EXPECT_TRUE(made) << made.error().text();
-  return made ? static_cast<T*>(*made) : nullptr;
-}
-
 /// To and from a place at the other PE that is this thread's alone.
 void run_transfers(Pe& pe, const ThreadObjects& objects, int thread) {
   const int other = pe.n_pes() - 1 - pe.pe();
@@ -104,13 +97,13 @@ TEST(HostThreads, OfOnePeCallAllAtOnce) {
   run_shmem_job({.n_pes = tests::pes_with_own_device(2)}, [](Pe& pe) {
     if (pe.n_pes() < 2) return;
     ThreadObjects objects;
-    objects.data = allocate_words<char>(pe, 4 * thread_piece);
-    objects.words = allocate_words<std::uint64_t>(pe, 8);
+    objects.data = tests::zeroed<char>(pe, 4 * thread_piece);
+    objects.words = tests::zeroed<std::uint64_t>(pe, 8);
     for (int i = 0; i < thread_teams; ++i) {
       auto team = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 0, 1, pe.n_pes());
       ASSERT_TRUE(team) << team.error().text();
       objects.team[i] = *team;
-      objects.numbers[i] = allocate_words<std::int32_t>(pe, 10'000);
+      objects.numbers[i] = tests::zeroed<std::int32_t>(pe, 10'000);
     }
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 2; ++thread) {

@@ -10,6 +10,7 @@
 
 #include "platform/gpu_code/collective_params.hpp"
 #include "support/requirements.hpp"
+#include "support/results.hpp"
 #include "tests/shmem/core/mortal_job.hpp"
 
 namespace {
@@ -30,14 +31,10 @@ namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
+using gdrkit::tests::status_of;
 using tests::MortalBody;
 using tests::MortalJob;
 using tests::TimeOfDeath;
-
-template <class T>
-base::Status status_of(const base::Result<T>& result) {
-  return result ? base::Status() : base::Status(base::pass(result));
-}
 
 /// Starts, grows, shares a buffer and finalizes; the victim dies before its message number `living`. Returns whether it
 /// died.

@@ -42,9 +42,9 @@ class Side {
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();
     EXPECT_TRUE(tests::succeeded(pe.gpu_code().watch()));
-    target = allocate(room);
-    source = allocate(room);
-    words_ = allocate(512);
+    target = tests::zeroed<char>(pe, room);
+    source = tests::zeroed<char>(pe, room);
+    words_ = tests::zeroed<char>(pe, 512);
   }
   ~Side() {
     const platform::DeviceScope scope(device_);
@@ -87,12 +87,6 @@ class Side {
   void* source = nullptr;
 
  private:
-  void* allocate(std::size_t size) {
-    auto made = pe_.allocate(size, 1, true);
-    EXPECT_TRUE(made) << made.error().text();
-    return made ? *made : nullptr;
-  }
-
   shmem_impl::core::Pe& pe_;
   platform::Device& device_;
   std::optional<platform::GpuKernels> gpu_kernels_;

@@ -72,10 +72,10 @@ class Player {
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();
-    words = allocate(words_bytes);
-    target = allocate(bulk_bytes);
-    source_ = allocate(bulk_bytes);
-    result_ = allocate(sizeof(LitmusResult));
+    words = tests::zeroed<std::uint64_t>(pe, words_bytes / sizeof(std::uint64_t));
+    target = tests::zeroed<std::uint64_t>(pe, bulk_bytes / sizeof(std::uint64_t));
+    source_ = tests::zeroed<std::uint64_t>(pe, bulk_bytes / sizeof(std::uint64_t));
+    result_ = tests::zeroed<LitmusResult>(pe, 1);
   }
   ~Player() {
     const platform::DeviceScope scope(device_);
@@ -132,11 +132,6 @@ class Player {
   std::uint64_t* target = nullptr;
 
  private:
-  std::uint64_t* allocate(std::size_t size_bytes) {
-    auto made = pe_.allocate(size_bytes, 256, true);
-    EXPECT_TRUE(made) << made.error().text();
-    return made ? static_cast<std::uint64_t*>(*made) : nullptr;
-  }
   void fill_zero(void* address, std::size_t size_bytes) {
     EXPECT_TRUE(succeeded(device_.fill(reinterpret_cast<std::uint64_t>(address), 0, size_bytes)));
   }

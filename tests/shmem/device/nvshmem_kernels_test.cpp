@@ -18,20 +18,13 @@ namespace {
 using shmem_impl::core::Pe;
 using tests::run_shmem_job;
 
-/// `bytes` of zeros in the symmetric heap, which the CPU reads and writes on the emulated device.
-char* zeros(Pe& pe, std::size_t bytes) {
-  auto made = pe.allocate(bytes, 1, true);
-  EXPECT_TRUE(made) << made.error().text();
-  return static_cast<char*>(*made);
-}
-
 template <std::size_t bytes>
 void expect_strided(Pe& pe) {
   using Element = std::array<char, bytes>;
   const State state = pe.gpu_code().state();
   const int n = pe.n_pes(), next = (pe.pe() + 1) % n, before = (pe.pe() + n - 1) % n;
-  auto* const target = reinterpret_cast<Element*>(zeros(pe, 4096));
-  auto* const source = reinterpret_cast<Element*>(zeros(pe, 4096));
+  auto* const target = tests::zeroed<Element>(pe, 4096 / sizeof(Element));
+  auto* const source = tests::zeroed<Element>(pe, 4096 / sizeof(Element));
   for (int i = 0; i < 20; ++i) source[i].fill(static_cast<char>(32 * pe.pe() + i));
   ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
   detail::put_strided<bytes>(state, target, source, 3, 2, 7, next, thread());
@@ -65,8 +58,8 @@ TEST(NvshmemGpu, AlltoallsExchangesEveryPart) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     const int n = pe.n_pes();
-    auto* const target = reinterpret_cast<int*>(zeros(pe, 4096));
-    auto* const source = reinterpret_cast<int*>(zeros(pe, 4096));
+    auto* const target = tests::zeroed<int>(pe, 4096 / sizeof(int));
+    auto* const source = tests::zeroed<int>(pe, 4096 / sizeof(int));
     for (int round = 0; round < 20; ++round) {
       for (int i = 0; i < 4 * n; ++i) source[3 * i] = 10000 * round + 100 * pe.pe() + i;
       ASSERT_TRUE(detail::alltoalls<sizeof(int)>(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, 2, 3, 4, thread()));
@@ -83,8 +76,8 @@ TEST(NvshmemGpu, AlltoallsExchangesEveryPart) {
 TEST(NvshmemGpu, SumsOfFloatingPointWordsLoseNothing) {
   run_shmem_job({.n_pes = 4}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
-    auto* const words = reinterpret_cast<float*>(zeros(pe, 64));
-    auto* const wide = reinterpret_cast<double*>(zeros(pe, 64));
+    auto* const words = tests::zeroed<float>(pe, 64 / sizeof(float));
+    auto* const wide = tests::zeroed<double>(pe, 64 / sizeof(double));
     for (int i = 0; i < 500; ++i) {
       (void)detail::fetch_add_value(state, words + 1, 0.5F, 0);
       (void)detail::fetch_add_value(state, wide + 1, 0.25, 0);
@@ -101,7 +94,7 @@ TEST(NvshmemGpu, SumsOfFloatingPointWordsLoseNothing) {
 TEST(NvshmemGpu, ChangesOfTwoBytesLeaveTheirNeighbours) {
   run_shmem_job({.n_pes = 4}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
-    auto* const halves = reinterpret_cast<std::uint16_t*>(zeros(pe, 64));
+    auto* const halves = tests::zeroed<std::uint16_t>(pe, 64 / sizeof(std::uint16_t));
     for (int i = 0; i < 500; ++i) {
       (void)detail::change_value(state, halves + pe.pe() % 2, 0,
                                  [](std::uint16_t seen) { return static_cast<std::uint16_t>(seen + 1); });
@@ -119,7 +112,7 @@ TEST(NvshmemGpu, ChangesOfTwoBytesLeaveTheirNeighbours) {
 TEST(NvshmemGpu, OnlySymmetricAddressesHavePointers) {
   run_shmem_job({}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
-    char* const own = zeros(pe, 64);
+    char* const own = tests::zeroed<char>(pe, 64);
     const int local = 0;
     EXPECT_EQ(detail::ptr_in_heap(state, own, pe.pe()), own);
     EXPECT_EQ(detail::ptr_in_heap(state, own, 1 - pe.pe()), ptr(state, own, 1 - pe.pe()));
@@ -137,7 +130,7 @@ TEST(NvshmemGpu, OnlySymmetricAddressesHavePointers) {
 TEST(NvshmemGpu, TheGreatestValueKeepsItsLocation) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
-    auto* const pairs = reinterpret_cast<double*>(zeros(pe, 64));
+    auto* const pairs = tests::zeroed<double>(pe, 64 / sizeof(double));
     for (const double greatest : {5.0, -5.0}) {
       pairs[0] = pe.pe() == 1 ? greatest : -10.0;
       pairs[1] = 100.0 + pe.pe();

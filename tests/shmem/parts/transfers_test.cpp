@@ -24,19 +24,16 @@ constexpr std::size_t room = 1 << 20;
 
 /// Three symmetric objects of `room` bytes each: a target, a source in the heap, and a signal word.
 struct Objects {
-  explicit Objects(core::Pe& pe) {
-    for (void** object : {&target, &source, &word}) {
-      auto made = pe.allocate(object == &word ? 64 : room, 1, true);
-      EXPECT_TRUE(made) << made.error().text();
-      *object = made ? *made : nullptr;
-    }
-  }
-  [[nodiscard]] char* at(std::size_t offset) const { return static_cast<char*>(target) + offset; }
-  [[nodiscard]] char* from(std::size_t offset) const { return static_cast<char*>(source) + offset; }
+  explicit Objects(core::Pe& pe)
+      : target(tests::zeroed<char>(pe, room)),
+        source(tests::zeroed<char>(pe, room)),
+        word(tests::zeroed<std::uint64_t>(pe, 8)) {}
+  [[nodiscard]] char* at(std::size_t offset) const { return target + offset; }
+  [[nodiscard]] char* from(std::size_t offset) const { return source + offset; }
 
-  void* target = nullptr;
-  void* source = nullptr;
-  void* word = nullptr;
+  char* const target;
+  char* const source;
+  std::uint64_t* const word;
 };
 
 std::vector<std::uint8_t> read_all(core::Pe& pe, const void* source, int other) {

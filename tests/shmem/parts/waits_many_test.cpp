@@ -15,11 +15,7 @@ using Indices = std::vector<std::size_t>;
 
 constexpr std::size_t count = 6;
 
-void* words_of(core::Pe& pe) {
-  auto made = pe.allocate(count * sizeof(std::uint64_t), 1, true);
-  EXPECT_TRUE(made) << made.error().text();
-  return made ? *made : nullptr;
-}
+std::uint64_t* words_of(core::Pe& pe) { return tests::zeroed<std::uint64_t>(pe, count); }
 
 TEST(ShmemWaitMany, FindsWhatHolds) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
@@ -45,7 +41,7 @@ TEST(ShmemWaitMany, FindsWhatHolds) {
 
 TEST(ShmemWaitMany, WaitsForAnotherPe) {
   run_shmem_job({}, [](core::Pe& pe) {
-    auto* const address = static_cast<std::uint64_t*>(words_of(pe));
+    auto* const address = words_of(pe);
     const std::uint64_t one = 1;
     int skip[count] = {};
     Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, skip};
@@ -92,7 +88,7 @@ TEST(ShmemWaitMany, AWaitEndsAtItsLimit) {
 
 TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
-    auto* const address = static_cast<char*>(words_of(pe));
+    auto* const address = reinterpret_cast<char*>(words_of(pe));
     const std::uint64_t values[2] = {};
     std::uint64_t local[2] = {};
     const Words wrongs[] = {

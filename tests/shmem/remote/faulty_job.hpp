@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/shmem_job.hpp"
@@ -15,7 +14,6 @@
 namespace gdrkit::tests {
 
 using shmem_impl::core::Pe;
-using shmem_impl::core::PeOptions;
 using shmem_impl::transport::RemoteWay;
 
 inline constexpr int n_pes = 2;
@@ -29,43 +27,20 @@ inline const platform::UcxCalls& real_ucx() {
 
 /// Starts two PEs, one of them with the functions in `faulty`, and returns the error message of each PE. `body` runs on
 /// the PEs that started.
-inline std::vector<std::string> texts_of_job(const platform::UcxCalls& faulty, RemoteWay way,
-                                             const std::function<void(Pe&)>& body = {}) {
-  ThreadAllgather allgather(n_pes);
-  struct Member {
-    ThreadAllgather* allgather;
-    std::size_t pe;
-  };
+inline std::vector<std::string> texts_of_job(
+    const platform::UcxCalls& faulty, RemoteWay way, const std::function<void(Pe&)>& body = [](Pe&) {}) {
   std::vector<std::string> texts(n_pes, "started");
-  std::vector<std::thread> threads;
-  for (int number = 0; number < n_pes; ++number) {
-    threads.emplace_back([&, number] {
-      Member member{&allgather, static_cast<std::size_t>(number)};
-      PeOptions options;
-      options.n_pes = n_pes;
-      options.pe = number;
-      options.limit = std::chrono::seconds(20);
-      options.heap_bytes = std::uint64_t{1} << 20;
-      options.heap_max_bytes = std::uint64_t{1} << 28;
-      options.is_p2p_disabled = true;
-      options.remote_way = way;
-      if (number == faulty_pe) options.ucx_calls = &faulty;
-      options.allgather_argument = &member;
-      options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
-        auto* const self = static_cast<Member*>(argument);
-        return self->allgather->gather(self->pe, mine, size_bytes, all);
-      };
-      auto pe = Pe::start(options);
-      if (!pe) {
-        texts[static_cast<std::size_t>(number)] = pe.error().text();
-        return;
-      }
-      if (body) body(**pe);
-      auto ended = (*pe)->finalize();
-      EXPECT_TRUE(ended) << ended.error().text();
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  ShmemJobOptions job;
+  job.n_pes = n_pes;
+  job.heap_bytes = std::uint64_t{1} << 20;
+  job.heap_max_bytes = std::uint64_t{1} << 28;
+  job.limit = std::chrono::seconds(20);
+  job.is_p2p_disabled = true;
+  job.remote_way = way;
+  job.ucx_calls = &faulty;
+  job.only_pe_with_ucx_calls = faulty_pe;
+  run_pe_threads(job, body,
+                 [&](int pe, const base::Error& error) { texts[static_cast<std::size_t>(pe)] = error.text(); });
   return texts;
 }
 

@@ -17,6 +17,7 @@
 #include "gdrkit/shmem_device.cuh"
 #include "shmem/core/pe.hpp"
 #include "support/requirements.hpp"
+#include "support/results.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 
 namespace gdrkit::shmem_impl::remote {
@@ -24,6 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+using gdrkit::tests::status_of;
 
 constexpr int victim = 1;
 constexpr std::size_t object_bytes = 256 << 10;
@@ -42,11 +44,6 @@ base::Result<std::unique_ptr<core::Pe>> start(const bootstrap::UniqueId& id, int
   // UCX's shared memory does not report a dead process: heartbeats do.
   if (std::string(std::getenv("UCX_TLS")) != "tcp,self") options.remote_silence = 2s;
   return core::Pe::start(options);
-}
-
-template <class T>
-base::Status status_of(const base::Result<T>& result) {
-  return result ? base::Status() : base::Status(base::pass(result));
 }
 
 /// Calls until one fails, at most for 20 s.

@@ -28,9 +28,9 @@ constexpr std::size_t room = 1 << 20;
 class Streamed {
  public:
   explicit Streamed(core::Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
-    target = allocate(room);
-    source = allocate(room);
-    word = static_cast<std::uint64_t*>(allocate(64));
+    target = tests::zeroed<char>(pe, room);
+    source = tests::zeroed<char>(pe, room);
+    word = tests::zeroed<std::uint64_t>(pe, 8);
     auto made = pe.streams().create();
     EXPECT_TRUE(made) << made.error().text();
     stream = *made;
@@ -71,11 +71,6 @@ class Streamed {
   void* stream = nullptr;
 
  private:
-  void* allocate(std::size_t size) {
-    auto made = pe_.allocate(size, 1, true);
-    EXPECT_TRUE(made) << made.error().text();
-    return made ? *made : nullptr;
-  }
   [[nodiscard]] std::uint32_t& flag() const { return *reinterpret_cast<std::uint32_t*>(words_.address()); }
 
   core::Pe& pe_;

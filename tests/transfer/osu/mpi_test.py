@@ -54,56 +54,57 @@ def sizes_of(ended):
     return [int(line.split()[0]) for line in ended.stdout.splitlines() if line[:1].isdigit()]
 
 
-class Checks:
-    """Tests for every MPI."""
+class MpiTest(Test):
+    """Tests for every MPI; a subclass has its name, and the line of its version."""
+    mpi = ""
+    version = ""
 
-    def __init__(self, test, mpi):
-        self.test, self.mpi = test, mpi
-        if reason := why_not(mpi):
-            test.skipTest(reason)
+    def setUp(self):
+        if reason := why_not(self.mpi):
+            self.skipTest(reason)
 
-    def run(self, ranks, *arguments, **options):
+    def run_ranks(self, ranks, *arguments, **options):
         ended = mpirun(self.mpi, ranks, *arguments, **options)
-        self.test.assertEqual(ended.returncode, 0, f"{arguments} {ended.stdout} {ended.stderr}")
+        self.assertEqual(ended.returncode, 0, f"{arguments} {ended.stdout} {ended.stderr}")
         return ended
 
-    def two_ranks(self):
+    def test_every_test_of_two_ranks_has_right_data(self):
         for name in PAIRS:
             for places in ((), ("D", "D"), *((("H", "D"),) if name == "latency" else ())):
-                ended = self.run(2, name, *places, "-c", "-m", "4:32K", *FEW)
-                self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (14, [4 * 2 ** i for i in range(14)]), name)
+                ended = self.run_ranks(2, name, *places, "-c", "-m", "4:32K", *FEW)
+                self.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (14, [4 * 2 ** i for i in range(14)]), name)
         for name in ("bw", "bibw"):
-            ended = self.run(2, name, "-c", "-b", "multiple", *QUICK)
-            self.test.assertEqual(ended.stdout.count("Pass"), 5, name)
-        self.test.assertEqual(sizes_of(self.run(2, "fop_latency", *FEW)), [8])
+            ended = self.run_ranks(2, name, "-c", "-b", "multiple", *QUICK)
+            self.assertEqual(ended.stdout.count("Pass"), 5, name)
+        self.assertEqual(sizes_of(self.run_ranks(2, "fop_latency", *FEW)), [8])
 
-    def four_ranks(self):
+    def test_four_ranks(self):
         for name in ("mbw_mr", "multi_lat", *COLLECTIVES):
-            ended = self.run(4, name, "-c", "-m", "4:16", "-i", "2", "-x", "0", "-W", "4")  # few: ranks poll, and there are few CPUs
-            self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
-        self.test.assertRegex(self.run(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
+            ended = self.run_ranks(4, name, "-c", "-m", "4:16", "-i", "2", "-x", "0", "-W", "4")  # few: ranks poll, and there are few CPUs
+            self.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
+        self.assertRegex(self.run_ranks(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
 
-    def plain_loops(self):
+    def test_plain_loops(self):
         """The baseline for measurements runs."""
         for name in ("latency", "bw", "put_latency", "put_bw", "allreduce"):
             ended = mpirun_of(self.mpi, 2, os.path.join(BIN, "..", "tests", "bin", f"mpi_loops_{self.mpi}"), name, "8", "10")
-            self.test.assertEqual((ended.returncode, sizes_of(ended)), (0, [1, 2, 4, 8]), ended.stderr)
+            self.assertEqual((ended.returncode, sizes_of(ended)), (0, [1, 2, 4, 8]), ended.stderr)
 
-    def names_itself(self, pattern):
-        text = self.run(2, "latency", *QUICK).stdout
-        self.test.assertRegex(text, r"(?m)^# OSU MPI Latency Test v7\.5 \(gdrkit [0-9.]+, engine mpi\)$")
-        self.test.assertRegex(text, r"(?m)^# Path: " + pattern + r", without CUDA support$")
+    def test_it_prints_its_name(self):
+        text = self.run_ranks(2, "latency", *QUICK).stdout
+        self.assertRegex(text, r"(?m)^# OSU MPI Latency Test v7\.5 \(gdrkit [0-9.]+, engine mpi\)$")
+        self.assertRegex(text, r"(?m)^# Path: " + self.version + r", without CUDA support$")
 
-    def own_plugin(self, compiler):
+    def test_a_plugin_of_the_users_own(self):
         """As docs/transfers.md describes for another MPI of the user."""
         with tempfile.TemporaryDirectory() as folder:
             plugin = os.path.join(folder, "own.so")
             source = run("gdrkit", "osu", "--mpi-plugin-source")
-            self.test.assertEqual((source.code, source.err), (0, ""))
-            built = subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", plugin, "-x", "c", "-"], input=source.out,
+            self.assertEqual((source.code, source.err), (0, ""))
+            built = subprocess.run([f"mpicc.{self.mpi}", "-O2", "-shared", "-fPIC", "-o", plugin, "-x", "c", "-"], input=source.out,
                                    capture_output=True, text=True, check=False, timeout=120)
-            self.test.assertEqual((built.returncode, built.stderr), (0, ""))
-            self.run(2, "bw", "-c", *QUICK, "--mpi-plugin", plugin)
+            self.assertEqual((built.returncode, built.stderr), (0, ""))
+            self.run_ranks(2, "bw", "-c", *QUICK, "--mpi-plugin", plugin)
 
     def peer_that(self, signal):
         """Rank 1 gets the signal in the middle of a long run: the run ends soon, without help."""
@@ -111,36 +112,21 @@ class Checks:
         begin = time.monotonic()
         ended = mpirun(self.mpi, 2, "latency", "-m", "4:4", "-i", "100000000", "--timeout", "6",
                        program=("sh", "-c", mine, "sh", GDRKIT))
-        self.test.assertNotEqual(ended.returncode, 0)
-        self.test.assertLess(time.monotonic() - begin, 60)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertLess(time.monotonic() - begin, 60)
         return ended.stderr
 
-
-class OsuOpenMpi(Test):
-    def setUp(self):
-        self.mpi = Checks(self, "openmpi")
-
-    def test_every_test_of_two_ranks_has_right_data(self):
-        self.mpi.two_ranks()
-
-    def test_four_ranks(self):
-        self.mpi.four_ranks()
-
-    def test_plain_loops(self):
-        self.mpi.plain_loops()
-
-    def test_it_prints_its_name(self):
-        self.mpi.names_itself(r"Open MPI v[0-9.]+")
-
-    def test_a_plugin_of_the_users_own(self):
-        self.mpi.own_plugin("mpicc.openmpi")
-
     def test_a_rank_that_dies(self):
-        self.mpi.peer_that("KILL")
+        self.peer_that("KILL")
 
     def test_a_rank_that_is_silent(self):
         self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended",
-                      self.mpi.peer_that("STOP"))
+                      self.peer_that("STOP"))
+
+
+class OsuOpenMpi(MpiTest):
+    mpi = "openmpi"
+    version = r"Open MPI v[0-9.]+"
 
     def test_over_tcp(self):
         # Open MPI 5 uses the loopback interface, which may be the only one, only if it is named.
@@ -148,31 +134,9 @@ class OsuOpenMpi(Test):
         self.assertEqual((with_tcp.returncode, with_tcp.stdout.count("Pass")), (0, 5), with_tcp.stderr)
 
 
-class OsuMpich(Test):
-    def setUp(self):
-        self.mpi = Checks(self, "mpich")
-
-    def test_every_test_of_two_ranks_has_right_data(self):
-        self.mpi.two_ranks()
-
-    def test_four_ranks(self):
-        self.mpi.four_ranks()
-
-    def test_plain_loops(self):
-        self.mpi.plain_loops()
-
-    def test_it_prints_its_name(self):
-        self.mpi.names_itself(r"MPICH Version: *[0-9.]+")
-
-    def test_a_plugin_of_the_users_own(self):
-        self.mpi.own_plugin("mpicc.mpich")
-
-    def test_a_rank_that_dies(self):
-        self.mpi.peer_that("KILL")
-
-    def test_a_rank_that_is_silent(self):
-        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended",
-                      self.mpi.peer_that("STOP"))
+class OsuMpich(MpiTest):
+    mpi = "mpich"
+    version = r"MPICH Version: *[0-9.]+"
 
 
 class OsuMpiRefusals(Test):

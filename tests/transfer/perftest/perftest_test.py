@@ -54,18 +54,20 @@ class PerftestTest(Test):
         return subprocess.Popen([os.path.join(BIN, "gdrkit"), "perftest", *arguments], env={**variables, **self.environment(fault)},
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True, host="127.0.0.1", client_has=None):
-        """Both ends as (exit code, output, error message), as users start them. If the client fails before it has connected to
-        the server, that would wait for another one."""
+    def start_server(self, *arguments, fault=""):
+        """The server, which listens unless it has ended, and its port."""
         port = str(free_ports())
-        options = (*arguments, "-p", port, "--timeout", timeout)
-        server = self.start(*options, fault=server_fault)
+        server = self.start(*arguments, "-p", port, fault=fault)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and server.poll() is None and not self.listens(port):
             time.sleep(0.01)
-        if client_has is not None:
-            options = (*client_has, "-p", port, "--timeout", timeout)
-        client = self.start(*options, host, fault=client_fault)
+        return server, port
+
+    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True, host="127.0.0.1", client_has=None):
+        """Both ends as (exit code, output, error message), as users start them. If the client fails before it has connected to
+        the server, that would wait for another one."""
+        server, port = self.start_server(*arguments, "--timeout", timeout, fault=server_fault)
+        client = self.start(*(client_has or arguments), "-p", port, "--timeout", timeout, host, fault=client_fault)
         ended = []
         for process in (client, server):
             if process is server and not meets:
@@ -327,10 +329,7 @@ class Failures(PerftestTest):
         self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection at: write_lat of 2 bytes")
 
     def test_strangers_do_not_block_the_client(self):
-        port = str(free_ports())
-        server = self.start("write_bw", "-n", "20", "-p", port, "--timeout", "20")
-        while not self.listens(port):
-            time.sleep(0.01)
+        server, port = self.start_server("write_bw", "-n", "20", "--timeout", "20")
         with contextlib.ExitStack() as strangers:
             for words in (b"", b"6", b"GET / HTTP/1.1\r\n\r\n", *[b""] * 20):
                 strangers.enter_context(socket.create_connection(("127.0.0.1", int(port)))).sendall(words)
@@ -341,10 +340,7 @@ class Failures(PerftestTest):
 
     def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
         for test in ("write_lat", "send_bw"):
-            port = str(free_ports())
-            server = self.start(test, "-p", port, "--timeout", "1", "-n", "5000")
-            while not self.listens(port):
-                time.sleep(0.01)
+            server, port = self.start_server(test, "--timeout", "1", "-n", "5000")
             client = self.start(test, "-p", port, "-n", "5000", "127.0.0.1", fault="stop post_send 10")
             _, err = server.communicate(timeout=30)
             client.kill()
@@ -353,10 +349,7 @@ class Failures(PerftestTest):
             self.assertRegex(err, r"received nothing from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
 
     def test_a_silent_one_sided_server_ends_the_client_at_its_limit(self):
-        port = str(free_ports())
-        server = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", fault="stop modify_qp 3")
-        while not self.listens(port):
-            time.sleep(0.01)
+        server, port = self.start_server("write_bw", "-D", "3", "-f", "0", fault="stop modify_qp 3")
         began = time.monotonic()
         client = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", "--timeout", "1", "127.0.0.1")
         _, err = client.communicate(timeout=30)
@@ -367,10 +360,7 @@ class Failures(PerftestTest):
         self.assertLess(time.monotonic() - began, 20)  # its own limit is 1 s, but the machine may be busy
 
     def test_ends_that_differ(self):
-        port = str(free_ports())
-        server = self.start("write_bw", "-p", port, "-s", "64")
-        while not self.listens(port):
-            time.sleep(0.01)
+        server, port = self.start_server("write_bw", "-s", "64")
         client = self.start("write_bw", "-p", port, "-s", "128", "127.0.0.1")
         for process in (client, server):
             _, err = process.communicate(timeout=30)
@@ -459,10 +449,7 @@ class RdmaCm(PerftestTest):
             self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) at: ")
 
     def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
-        port = str(free_ports())
-        server = self.start("write_lat", "-z", "-p", port, "--timeout", "1", "-n", "5000")
-        while not self.listens(port):
-            time.sleep(0.01)
+        server, port = self.start_server("write_lat", "-z", "--timeout", "1", "-n", "5000")
         client = self.start("write_lat", "-z", "-p", port, "-n", "5000", "127.0.0.1", fault="stop modify_qp 5")
         _, err = server.communicate(timeout=30)
         client.kill()

@@ -3,6 +3,7 @@
 #include "transfer/shmem/bench/bench_report.hpp"
 
 #include "cli/interface/exit_code.hpp"
+#include "transfer/report/result_json.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -47,6 +48,25 @@ std::string table_text(const CaseResult& one, const PeerNames& peer_names) {
     text += "\n";
   }
   return text + "\n";
+}
+
+void write_bench_json(const cli::DocumentOption& option, const BenchReport& report) {
+  cli::Json fields = cli::Json::object();
+  cli::Json ratios = cli::Json::array();
+  for (const CaseResult& one : report.cases) {
+    for (const measure::Series& peer : one.peers) {
+      cli::Json points = cli::Json::array();
+      for (const Ratio& ratio : one.ratios(peer)) points.push_back({{"x", ratio.x}, {"ratio", ratio.value}});
+      ratios.push_back({{"series", one.own.id}, {"to", peer.id}, {"points", points}});
+    }
+  }
+  if (!report.peer_names.empty()) {
+    std::string names;
+    for (const auto& [library, name] : report.peer_names) names += (names.empty() ? "" : ", ") + name;
+    fields["peer"] = names;
+    fields["ratios"] = ratios;
+  }
+  report::write_result_json(option, whole_result(report), fields);
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -22,39 +22,46 @@ int repeat(std::size_t count, Once&& once) {
 }
 
 template <class Library>
-struct Loops {
-  static measure::Rotation places(const Station& s) { return {measure::Direction::from_device, s.size_bytes}; }
+using Loop = int (*)(const Library& library, Station& station, std::size_t count);
 
-  static int put(const Library& l, const Station& s, std::size_t count, const std::uint8_t* source) {
-    return repeat(count, [&](std::size_t) { return l.put(s.object, source, s.size_bytes, s.peer); });
+template <class Library>
+struct Loops {
+  // `local`: the local side of the transfer.
+  template <std::uint8_t* Station::*local>
+  static int put(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.put(s.object, s.*local, s.size_bytes, s.peer); });
   }
-  static int put_then_quiet(const Library& l, const Station& s, std::size_t count, const std::uint8_t* source) {
-    return repeat(count, [&](std::size_t) { return l.put(s.object, source, s.size_bytes, s.peer) | l.quiet(); });
+  template <std::uint8_t* Station::*local>
+  static int put_then_quiet(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.put(s.object, s.*local, s.size_bytes, s.peer) | l.quiet(); });
   }
-  static int get(const Library& l, const Station& s, std::size_t count, std::uint8_t* target) {
-    const measure::Rotation rotation = places(s);
+  template <std::uint8_t* Station::*local>
+  static int get(const Library& l, Station& s, std::size_t count) {
+    const measure::Rotation rotation{measure::Direction::from_device, s.size_bytes};
     return repeat(count,
-                  [&](std::size_t n) { return l.get(target, s.object + rotation.offset(n), s.size_bytes, s.peer); });
+                  [&](std::size_t n) { return l.get(s.*local, s.object + rotation.offset(n), s.size_bytes, s.peer); });
   }
+  static constexpr Loop<Library> put_host = &put<&Station::host>;
+  static constexpr Loop<Library> put_host_quiet = &put_then_quiet<&Station::host>;
+  static constexpr Loop<Library> put_mapped = &put<&Station::mapped>;
+  static constexpr Loop<Library> put_registered = &put<&Station::registered>;
+  static constexpr Loop<Library> put_registered_quiet = &put_then_quiet<&Station::registered>;
+  static constexpr Loop<Library> put_symmetric = &put<&Station::symmetric>;
+  static constexpr Loop<Library> put_symmetric_quiet = &put_then_quiet<&Station::symmetric>;
+  static constexpr Loop<Library> get_host = &get<&Station::host>;
+  static constexpr Loop<Library> get_symmetric = &get<&Station::symmetric>;
+  static constexpr Loop<Library> put_host_bandwidth = put_host_quiet;
+  static constexpr Loop<Library> put_pinned_bandwidth = &put_then_quiet<&Station::pinned>;
+  static constexpr Loop<Library> put_symmetric_bandwidth = put_symmetric_quiet;
+  static constexpr Loop<Library> get_host_bandwidth = get_host;
+  static constexpr Loop<Library> get_pinned_bandwidth = &get<&Station::pinned>;
+  static constexpr Loop<Library> get_symmetric_bandwidth = get_symmetric;
 
   static int p(const Library& l, Station& s, std::size_t count) {
     return repeat(count, [&](std::size_t n) { return l.p(s.word, n, s.peer); });
   }
   static int p_quiet(const Library& l, Station& s, std::size_t count) {
     return repeat(count, [&](std::size_t n) { return l.p(s.word, n, s.peer) | l.quiet(); });
-  }
-  static int put_host(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.host); }
-  static int put_host_quiet(const Library& l, Station& s, std::size_t count) {
-    return put_then_quiet(l, s, count, s.host);
-  }
-  static int put_mapped(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.mapped); }
-  static int put_registered(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.registered); }
-  static int put_registered_quiet(const Library& l, Station& s, std::size_t count) {
-    return put_then_quiet(l, s, count, s.registered);
-  }
-  static int put_symmetric(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.symmetric); }
-  static int put_symmetric_quiet(const Library& l, Station& s, std::size_t count) {
-    return put_then_quiet(l, s, count, s.symmetric);
   }
   static int g(const Library& l, Station& s, std::size_t count) {
     const measure::Rotation rotation(measure::Direction::from_device, sizeof(std::uint64_t));
@@ -63,8 +70,6 @@ struct Loops {
       return l.g(reinterpret_cast<const std::uint64_t*>(s.object + rotation.offset(n)), &value, s.peer);
     });
   }
-  static int get_host(const Library& l, Station& s, std::size_t count) { return get(l, s, count, s.host); }
-  static int get_symmetric(const Library& l, Station& s, std::size_t count) { return get(l, s, count, s.symmetric); }
   static int put_signal(const Library& l, Station& s, std::size_t count) {
     return repeat(count,
                   [&](std::size_t n) { return l.put_signal(s.object, s.host, s.size_bytes, s.signal + 1, n, s.peer); });
@@ -106,22 +111,6 @@ struct Loops {
   static int atomic_compare_swap(const Library& l, Station& s, std::size_t count) {
     return repeat(count, [&](std::size_t n) { return l.atomic_compare_swap(s.word, n, n + 1, s.peer); });
   }
-  static int put_host_bandwidth(const Library& l, Station& s, std::size_t count) {
-    return put_then_quiet(l, s, count, s.host);
-  }
-  static int put_pinned_bandwidth(const Library& l, Station& s, std::size_t count) {
-    return put_then_quiet(l, s, count, s.pinned);
-  }
-  static int put_symmetric_bandwidth(const Library& l, Station& s, std::size_t count) {
-    return put_then_quiet(l, s, count, s.symmetric);
-  }
-  static int get_host_bandwidth(const Library& l, Station& s, std::size_t count) { return get(l, s, count, s.host); }
-  static int get_pinned_bandwidth(const Library& l, Station& s, std::size_t count) {
-    return get(l, s, count, s.pinned);
-  }
-  static int get_symmetric_bandwidth(const Library& l, Station& s, std::size_t count) {
-    return get(l, s, count, s.symmetric);
-  }
 
   // On the station's stream. The CPU waits for the stream after each operation, or, of queued ones, after the last.
   template <class Once>
@@ -158,9 +147,8 @@ struct Loops {
       return l.wait_on_stream(signal, turn, s.stream) | send_in_stream(l, s, signal, turn, 0);
     });
   }
-  static int stream_put_bandwidth(const Library& l, Station& s, std::size_t count) { return stream_put(l, s, count); }
-  static int stream_get_bandwidth(const Library& l, Station& s, std::size_t count) { return stream_get(l, s, count); }
-
+  static constexpr Loop<Library> stream_put_bandwidth = &stream_put;
+  static constexpr Loop<Library> stream_get_bandwidth = &stream_get;
   static int stream_barrier_all(const Library& l, Station& s, std::size_t count) {
     return each_synchronized(l, s, count, [&](std::size_t) { return l.barrier_all_on_stream(s.stream); });
   }
@@ -196,15 +184,12 @@ struct Loops {
   }
 };
 
-template <class Library>
-using Loop = int (*)(const Library& library, Station& station, std::size_t count);
-
 /// By the number of the case; nullptr for a case of GPU kernels.
 template <class Library>
 [[nodiscard]] Loop<Library> loop_of(std::size_t number) {
   static constexpr Loop<Library> all[] = {
-#define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) &Loops<Library>::name,
-#define GDRKIT_SHMEM_STREAM_CASE(name, operation, memory, completion, who, sizes) &Loops<Library>::stream_##name,
+#define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) Loops<Library>::name,
+#define GDRKIT_SHMEM_STREAM_CASE(name, operation, memory, completion, who, sizes) Loops<Library>::stream_##name,
 #define GDRKIT_SHMEM_DEVICE_CASE(name, operation, work, scope, groups, completion, who, sizes) nullptr,
 #include "transfer/shmem/bench/cases.def"
   };

@@ -24,10 +24,10 @@ class NvshmemJob {
   void start(const Request& request);
   [[nodiscard]] void* allocate(std::size_t size_bytes);
   [[nodiscard]] void* create_stream();
-  /// Loads NVSHMEM's device side, where there is one.
   /// Ordinary host memory needs no registration.
   void register_buffer(const void* /*memory*/, std::size_t /*size_bytes*/) {}
   void unregister_buffer(const void* /*memory*/) {}
+  /// Loads NVSHMEM's device side, where there is one.
   void prepare_device();
   [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
   /// In the default stream.

@@ -52,14 +52,14 @@ cli::CommandLine command_line(Options* options) {
 std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
   std::vector<const Check*> chosen;
   std::vector<std::string> known;
-  for (const Check& check : all_checks()) known.emplace_back(check.name);
+  for (const Check& check : all_checks) known.emplace_back(check.name);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: unknown check '" + name + "'" +
                                                    cli::did_you_mean(name, known) + "; --list lists them");
     }
   }
-  for (const Check& check : all_checks()) {
+  for (const Check& check : all_checks) {
     if (names.empty() || std::find(names.begin(), names.end(), check.name) != names.end()) chosen.push_back(&check);
   }
   return chosen;
@@ -81,20 +81,17 @@ void check_values(const Options& options) {
         cli::format("gdrkit shmem check: --rounds %d is out of range: use at least 1", options.check.rounds));
 }
 
-/// Of all PEs in turn, at PE 0; those of this PE elsewhere.
-std::vector<CheckResult> gather(Checker& checker, const std::vector<CheckResult>& own) {
-  const std::size_t part_bytes = own.size() * sizeof(CheckResult);
-  const auto pes = static_cast<std::size_t>(checker.n_pes());
-  const SymmetricMemory memory(checker, part_bytes * pes);
-  checker.fill(memory.data(), 0, part_bytes * pes);
+/// Collective. Returns the results of all PEs in turn on PE 0, and on the others no complete one.
+std::vector<CheckResult> gather(Checker& checker, const CheckResult& own) {
+  std::vector<CheckResult> all(static_cast<std::size_t>(checker.n_pes()));
+  const std::size_t all_bytes = all.size() * sizeof own;
+  const SymmetricMemory memory(checker, all_bytes);
+  checker.fill(memory.data(), 0, all_bytes);
   checker.barrier();
-  job::require(
-      gdrkit_shmem_put(memory.data() + static_cast<std::size_t>(checker.pe()) * part_bytes, own.data(), part_bytes, 0),
-      "put of the results to PE 0");
+  job::require(gdrkit_shmem_put(memory.as<CheckResult>() + checker.pe(), &own, sizeof own, 0),
+               "put of the results to PE 0");
   checker.barrier();
-  if (checker.pe() != 0) return own;
-  std::vector<CheckResult> all(own.size() * pes);
-  checker.read(all.data(), memory.data(), part_bytes * pes);
+  if (checker.pe() == 0) checker.read(all.data(), memory.data(), all_bytes);
   return all;
 }
 
@@ -114,13 +111,13 @@ bool run_checks(job::PeSession& session, const Options& options, const std::vect
     std::vector<CheckResult> all;
     try {
       check->run(checker);
-      all = gather(checker, {checker.finish()});
+      all = gather(checker, checker.finish());
     } catch (const cli::Failure&) {
       checker.print_failures();
       throw;
     }
     if (!is_first) continue;
-    report.checks.push_back(summarise({check}, session.n_pes(), all).front());
+    report.checks.push_back(summarise(*check, all));
     if (prints) print_check(report.checks.back());
     std::fflush(stdout);
   }

@@ -3,8 +3,6 @@
 // The checks of checks.def.
 #pragma once
 
-#include <vector>
-
 #include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -19,6 +17,10 @@ struct Check {
 #include "transfer/shmem/check/checks.def"
 #undef GDRKIT_SHMEM_CHECK
 
-[[nodiscard]] const std::vector<Check>& all_checks();
+inline constexpr Check all_checks[] = {
+#define GDRKIT_SHMEM_CHECK(name, summary) {#name, summary, &check_##name},
+#include "transfer/shmem/check/checks.def"
+#undef GDRKIT_SHMEM_CHECK
+};
 
 }  // namespace gdrkit::transfer::shmem

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/interface/exit_code.hpp"
+#include "cli/interface/json_document.hpp"
 #include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -15,30 +16,25 @@ bool CheckReport::is_ok() const {
   return std::all_of(checks.begin(), checks.end(), [](const CheckSummary& one) { return one.failures == 0; });
 }
 
-std::vector<CheckSummary> summarise(const std::vector<const Check*>& checks, int n_pes,
-                                    const std::vector<CheckResult>& results) {
-  std::vector<CheckSummary> summaries;
-  for (std::size_t number = 0; number < checks.size(); ++number) {
-    CheckSummary summary;
-    summary.check = checks[number];
-    for (int pe = 0; pe < n_pes; ++pe) {
-      const CheckResult& result = results[static_cast<std::size_t>(pe) * checks.size() + number];
-      if (result.seal != result_seal) {
-        summary.texts.push_back(cli::format("PE %d: its result did not arrive at PE 0", pe));
-        ++summary.failures;
-        continue;
-      }
-      summary.operations += result.operations;
-      summary.failures += result.failures;
-      summary.duration_us = std::max(summary.duration_us, result.duration_us);
-      for (std::size_t kept = 0; kept < std::min<std::uint64_t>(result.failures, kept_failures); ++kept) {
-        const char* const text = result.texts[kept];
-        summary.texts.emplace_back(text, std::find(text, text + sizeof result.texts[0], '\0'));
-      }
+CheckSummary summarise(const Check& check, const std::vector<CheckResult>& results) {
+  CheckSummary summary;
+  summary.check = &check;
+  for (std::size_t pe = 0; pe < results.size(); ++pe) {
+    const CheckResult& result = results[pe];
+    if (result.seal != result_seal) {
+      summary.texts.push_back(cli::format("PE %zu: its result did not arrive at PE 0", pe));
+      ++summary.failures;
+      continue;
     }
-    summaries.push_back(std::move(summary));
+    summary.operations += result.operations;
+    summary.failures += result.failures;
+    summary.duration_us = std::max(summary.duration_us, result.duration_us);
+    for (std::size_t kept = 0; kept < std::min<std::uint64_t>(result.failures, kept_failures); ++kept) {
+      const char* const text = result.texts[kept];
+      summary.texts.emplace_back(text, std::find(text, text + sizeof result.texts[0], '\0'));
+    }
   }
-  return summaries;
+  return summary;
 }
 
 void print_check_head(const CheckReport& report) {
@@ -66,6 +62,23 @@ void print_check_end(const CheckReport& report) {
     std::printf("%zu of %s FAILED\n", static_cast<std::size_t>(failed),
                 cli::counted(report.checks.size(), "check").c_str());
   }
+}
+
+void write_check_json(const cli::DocumentOption& option, const CheckReport& report) {
+  cli::Json document = cli::json_head("shmem check", report.machine, "", report.is_emulated);
+  document["n_pes"] = report.n_pes;
+  document["checks"] = cli::Json::array();
+  for (const CheckSummary& one : report.checks) {
+    document["checks"].push_back({{"name", one.check->name},
+                                  {"summary", one.check->summary},
+                                  {"result", one.failures == 0 ? "passed" : "failed"},
+                                  {"operations", one.operations},
+                                  {"failures", one.failures},
+                                  {"seconds", static_cast<double>(one.duration_us) / 1e6},
+                                  {"texts", one.texts}});
+  }
+  document["ok"] = report.is_ok();
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -29,9 +29,8 @@ struct CheckReport {
   [[nodiscard]] bool is_ok() const;
 };
 
-/// `results`: of every PE in turn, one for each check.
-[[nodiscard]] std::vector<CheckSummary> summarise(const std::vector<const Check*>& checks, int n_pes,
-                                                  const std::vector<CheckResult>& results);
+/// `results`: of every PE in turn.
+[[nodiscard]] CheckSummary summarise(const Check& check, const std::vector<CheckResult>& results);
 void print_check_head(const CheckReport& report);
 void print_check(const CheckSummary& summary);
 void print_check_end(const CheckReport& report);

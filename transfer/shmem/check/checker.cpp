@@ -42,7 +42,6 @@ const CheckResult& Checker::finish() {
 }
 
 void Checker::fail(const std::string& text) {
-  const std::lock_guard lock(mutex_);
   if (result_.failures < kept_failures) {
     char* const kept = result_.texts[result_.failures];
     std::snprintf(kept, sizeof result_.texts[0], "PE %d: %s", pe(), text.c_str());
@@ -51,35 +50,20 @@ void Checker::fail(const std::string& text) {
 }
 
 void Checker::print_failures() {
-  const std::lock_guard lock(mutex_);
   for (std::size_t kept = 0; kept < std::min<std::uint64_t>(result_.failures, kept_failures); ++kept) {
     std::fprintf(stderr, "%s\n", cli::printable(name_ + ": " + result_.texts[kept]).c_str());
   }
 }
 
-void Checker::count(std::uint64_t operations) {
-  const std::lock_guard lock(mutex_);
-  result_.operations += operations;
-}
-
 bool Checker::succeeds(int code, const std::string& what) {
-  count();
+  ++result_.operations;
   if (code >= 0) return true;
   fail(job::last_error(cli::format("%s returned %d", what.c_str(), code)));
   return false;
 }
 
-void Checker::is_refused(int code, int errno_value, const std::string& what) {
-  count();
-  if (code != -errno_value) {
-    fail(cli::format("%s returned %d, expected %d (%s)", what.c_str(), code, -errno_value, std::strerror(errno_value)));
-  } else if (gdrkit_shmem_last_error()[0] == '\0') {
-    fail(what + " was refused without an error message");
-  }
-}
-
 void Checker::demand(bool holds, const std::string& what) {
-  count();
+  ++result_.operations;
   if (!holds) fail(what);
 }
 
@@ -99,7 +83,7 @@ void Checker::fill(void* target, std::uint8_t value, std::size_t size_bytes) {
 
 void Checker::compare(std::vector<std::uint8_t>* got, const std::vector<std::uint8_t>& expected,
                       const std::string& what) {
-  count();
+  ++result_.operations;
   spoil(got);
   const auto [wrong, right] = std::mismatch(got->begin(), got->end(), expected.begin(), expected.end());
   if (wrong == got->end()) return;

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-#include <cerrno>
-
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -59,34 +56,11 @@ void check_zeroed(Checker& checker) {
   }
 }
 
-void check_refused(Checker& checker) {
-  const std::uint64_t used = checker.session().info().heap_used_bytes;
-  void* address = nullptr;
-  checker.is_refused(gdrkit_shmem_malloc(0, &address), EINVAL, "malloc of 0 bytes");
-  checker.is_refused(gdrkit_shmem_malloc(100, nullptr), EINVAL, "malloc without an output");
-  checker.is_refused(gdrkit_shmem_malloc(SIZE_MAX, &address), ENOMEM, "malloc of SIZE_MAX bytes");
-  checker.is_refused(gdrkit_shmem_calloc(SIZE_MAX / 2, 4, &address), ENOMEM, "calloc of more than SIZE_MAX bytes");
-  checker.is_refused(gdrkit_shmem_align(3, 100, &address), EINVAL, "align to 3");
-  checker.is_refused(gdrkit_shmem_align(2048 * mib, 100, &address), EINVAL, "align to 2 GiB");
-  if (checker.n_pes() > 1) {
-    checker.is_refused(gdrkit_shmem_malloc(100 + static_cast<std::size_t>(checker.pe()), &address), EPROTO,
-                       "malloc of different sizes");
-  }
-  checker.demand(address == nullptr, "a refused allocation set its output");
-  (void)checker.succeeds(gdrkit_shmem_free(nullptr), "free of NULL");
-  {
-    const SymmetricMemory memory(checker, 1000);
-    checker.is_refused(gdrkit_shmem_free(memory.data() + 8), EINVAL, "free of the middle of an object");
-  }
-  checker.demand(checker.session().info().heap_used_bytes == used, "refused allocations took symmetric memory");
-}
-
 }  // namespace
 
 void check_allocation(Checker& checker) {
   check_sizes(checker);
   check_zeroed(checker);
-  check_refused(checker);
 }
 
 }  // namespace gdrkit::transfer::shmem
