@@ -75,7 +75,8 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   if (layout.ranks.empty()) {
     throw cli::Failure(cli::ExitCode::cannot_run,
                        layout.tree.pci_outcome == Outcome::found
-                           ? cli::format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
+                           ? cli::format("gdrkit bind: cannot bind: none of the %zu PCI devices is an NVIDIA GPU",
+                                         layout.tree.pci_count)
                            : "gdrkit bind: cannot determine whether this machine has a GPU: " + layout.tree.pci_reason);
   }
   const auto gpus = named_gpus(view, layout);
@@ -188,7 +189,8 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
   const RankPlace& place = layout.ranks[chosen.gpu];
   if (place.cpus.empty())
     throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));
+                       "gdrkit bind: " + (place.notes.empty() ? std::string("cannot bind: no allowed CPU is left")
+                                                              : place.notes.back()));
   const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), program};
   if (options.json.is_given) write_bind_json(options.json, binding);
   if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {
@@ -197,7 +199,7 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
   if (options.is_dry) return cli::ExitCode::ok;
   bind_process(view, place);
   if (!binding.ucx_device.empty() && ::setenv("UCX_NET_DEVICES", binding.ucx_device.c_str(), 0) != 0) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES");
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES: out of memory");
   }
   return std::nullopt;
 }

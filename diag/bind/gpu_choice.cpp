@@ -87,18 +87,18 @@ class Chooser {
       }
     }
     if (failures.size() == countings.size()) throw failures.front();
-    if (choices.empty()) refuse_contradiction("name different GPUs");
-    if (choices.front().gpu != choices.back().gpu) refuse_contradiction("may name two GPUs");
+    if (choices.empty()) refuse_choice("the GPU that CUDA selects (" + list_text() + ") is not in " + slurm_->setting);
+    if (choices.front().gpu != choices.back().gpu)
+      refuse_choice("it depends on whether CUDA counts all GPUs or only those of " + slurm_->setting);
     return choices.front();
   }
 
  private:
-  [[noreturn]] void refuse_contradiction(const char* how) const {
-    refuse("cannot choose the GPU: " + slurm_->setting + " and " +
-           (list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "an unset CUDA_VISIBLE_DEVICES") + " " + how + " for " +
-           rank_text() + "; use --gpu N");
+  [[noreturn]] void refuse_choice(const std::string& why) const {
+    refuse("cannot choose the GPU for " + rank_text() + ": " + why + "; use --gpu N");
   }
 
+  std::string list_text() const { return list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "CUDA_VISIBLE_DEVICES is not set"; }
   std::string rank_text() const { return rank_.variable + "=" + std::to_string(rank_.value); }
 
   /// `numbered`: the GPUs that CUDA counts.

@@ -29,8 +29,8 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
   }
   if (found.size() == 1) return found.front();
   const bool are_known = std::any_of(gpus.begin(), gpus.end(), [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
-  if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs");
-  refuse(text, are_known ? "no GPU has the UUID '" + word + "'"
+  if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs; write the whole UUID");
+  refuse(text, are_known ? "no GPU has the UUID '" + word + "'; nvidia-smi -L lists them"
                          : "the UUIDs of the GPUs are unknown (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
 }
 
@@ -76,12 +76,12 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       gpu = numbered[index];
     }
     if (std::find(visible.gpus.begin(), visible.gpus.end(), gpu) != visible.gpus.end()) {
-      refuse(text, "contains a GPU twice, so CUDA shows no GPU");
+      refuse(text, "it contains a GPU twice, so CUDA shows no GPU; remove one");
     }
     visible.gpus.push_back(gpu);
     if (is_mig) break;  // CUDA uses only the first MIG instance
   }
-  if (visible.gpus.empty()) refuse(text, "hides all GPUs from the program");
+  if (visible.gpus.empty()) refuse(text, "it hides all GPUs from the program; name at least one GPU");
   visible.is_one_by_uuid = has_uuid && visible.gpus.size() == 1;
   return visible;
 }

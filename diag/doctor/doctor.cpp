@@ -82,7 +82,7 @@ void refuse_contradictions(const Options& options) {
   const auto& levels = level_names();
   if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("--level %s: use quick, probe or cuda", options.level.c_str()));
+                       cli::format("invalid --level %s: use quick, probe or cuda", options.level.c_str()));
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
   if (options.is_fix && (formats > 0 || options.json.is_given))
     throw cli::Failure(cli::ExitCode::usage,
@@ -91,18 +91,19 @@ void refuse_contradictions(const Options& options) {
   if (formats > 1)
     throw cli::Failure(cli::ExitCode::usage, "cannot combine --json, --prom, --short and --verbose; choose one");
   if (options.watch_seconds.empty()) {
-    if (options.watch_count != 0) throw cli::Failure(cli::ExitCode::usage, "--count requires --watch SECONDS");
+    if (options.watch_count != 0)
+      throw cli::Failure(cli::ExitCode::usage, "cannot use --count without --watch SECONDS");
     return;
   }
   const Selection& selection = options.selection;
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "--watch polls counters and runs no checks; it accepts only --count, --json and --root");
+                       "cannot combine these options with --watch, which accepts only --count, --json and --root");
   if (options.json.is_in_file())
-    throw cli::Failure(cli::ExitCode::usage,
-                       "--watch prints one JSON object per poll to standard output; use --json without FILE");
-  if (options.watch_count < 0) throw cli::Failure(cli::ExitCode::usage, "--count requires the number of polls");
+    throw cli::Failure(cli::ExitCode::usage, "cannot write the output of --watch to a file; use --json without FILE");
+  if (options.watch_count < 0)
+    throw cli::Failure(cli::ExitCode::usage, "invalid --count: use a number of polls of at least 1");
 }
 
 cli::ExitCode run(const Options& options, Level level) {
@@ -146,11 +147,12 @@ cli::ExitCode run(const Options& options, Level level) {
 cli::ExitCode run_diff(const Options& options) {
   if (options.words.size() != 3 || options.is_prom || options.is_short || options.is_verbose || options.root != "/" ||
       options.expected_gpus != unset || !options.watch_seconds.empty())
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        "diff A B: two recordings, or / for this machine; it accepts only --only, --skip, --level and --json");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "invalid arguments of diff: use two recordings A B (/ is this machine) and only --only, --skip, "
+                       "--level and --json");
   if (options.words[1] == "-" && options.words[2] == "-")
-    throw cli::Failure(cli::ExitCode::usage, "diff - -: only one recording can come from standard input");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "cannot read two recordings from standard input (diff - -); give a file for one");
   refuse_contradictions(options);
   Selection selection = options.selection;
   selection.level = level_named(options.level);

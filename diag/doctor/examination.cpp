@@ -78,8 +78,9 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
       return does_match(check, word) && !is_out_of_reach(check, view, selection.level);
     };
     if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("--only %s: this check opens devices; add --level probe", word.c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("cannot run --only %s at --level quick: it opens devices; add --level probe", word.c_str()));
   }
 }
 

@@ -104,15 +104,16 @@ void print_dotenv(const Document& document) { print_assignments(document, ""); }
 
 void print_nccl_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::nccl))
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit env: nccl.conf is a file of NCCL only; use gdrkit env nccl --format nccl.conf");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        "gdrkit env: cannot write nccl.conf: it is for NCCL only; use gdrkit env nccl --format nccl.conf");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit env: ucx.conf is a file of UCX only; use gdrkit env ucx --format ucx.conf");
+                       "gdrkit env: cannot write ucx.conf: it is for UCX only; use gdrkit env ucx --format ucx.conf");
   print_assignments(document, "UCX_");
 }
 

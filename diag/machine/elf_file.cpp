@@ -54,21 +54,22 @@ Fact<bool> ElfFile::read_sections() {
   Elf64_Ehdr header;
   if (!take(head.value, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
-    return damaged<bool>("is not a 64-bit little-endian ELF file");
+    return damaged<bool>("the file is not a 64-bit little-endian ELF file");
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 || header.e_shnum > section_limit) {
-    return damaged<bool>("has no section table");
+    return damaged<bool>("the file has no section table");
   }
   const auto table = view_->bytes_at(path_, header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr));
   if (!table.is_found()) return pass<bool>(table);
   std::vector<std::uint32_t> names;
   for (unsigned index = 0; index < header.e_shnum; ++index) {
     Elf64_Shdr raw;
-    if (!take(table.value, index * sizeof(Elf64_Shdr), &raw)) return damaged<bool>("ends inside its section table");
+    if (!take(table.value, index * sizeof(Elf64_Shdr), &raw))
+      return damaged<bool>("the file ends inside its section table");
     sections_.push_back({"", raw.sh_type, raw.sh_link, raw.sh_offset, raw.sh_size});
     names.push_back(raw.sh_name);
   }
-  if (header.e_shstrndx >= sections_.size()) return damaged<bool>("has no section names");
+  if (header.e_shstrndx >= sections_.size()) return damaged<bool>("the file has no section names");
   const auto text = content_of(sections_[header.e_shstrndx]);
   if (!text.is_found()) return pass<bool>(text);
   for (std::size_t index = 0; index < sections_.size(); ++index) {
@@ -78,10 +79,11 @@ Fact<bool> ElfFile::read_sections() {
 }
 
 Fact<ElfFile::Bytes> ElfFile::content_of(const Section& section) const {
-  if (section.type == SHT_NOBITS) return damaged<Bytes>("has a section outside of the file");
-  if (section.size > MachineView::text_limit) return damaged<Bytes>("has a section that is too large");
+  if (section.type == SHT_NOBITS) return damaged<Bytes>("a section is outside of the file");
+  if (section.size > MachineView::text_limit) return damaged<Bytes>("a section is too large");
   auto content = view_->bytes_at(path_, section.offset, static_cast<std::size_t>(section.size));
-  if (content.is_found() && content.value.size() != section.size) return damaged<Bytes>("ends inside a section");
+  if (content.is_found() && content.value.size() != section.size)
+    return damaged<Bytes>("the file ends inside a section");
   return content;
 }
 
@@ -95,7 +97,7 @@ Fact<std::vector<std::string>> ElfFile::versions() const {
   using Names = std::vector<std::string>;
   const Section* section = find(SHT_GNU_verdef);
   if (section == nullptr) return found(Names());
-  if (section->link >= sections_.size()) return damaged<Names>("has no strings for its versions");
+  if (section->link >= sections_.size()) return damaged<Names>("the file has no strings for its symbol versions");
   const auto content = content_of(*section);
   if (!content.is_found()) return pass<Names>(content);
   const auto text = content_of(sections_[section->link]);
@@ -107,7 +109,7 @@ Fact<std::vector<std::string>> ElfFile::versions() const {
     Elf64_Verdef definition;
     Elf64_Verdaux name;
     if (!take(content.value, at, &definition) || !take(content.value, at + definition.vd_aux, &name)) {
-      return damaged<Names>("has a damaged version list");
+      return damaged<Names>("the file has a damaged list of symbol versions");
     }
     const std::size_t number = definition.vd_ndx & version_mask;
     if (number >= names.size()) names.resize(number + 1);
@@ -121,8 +123,10 @@ Fact<std::vector<std::string>> ElfFile::versions() const {
 Fact<std::vector<Export>> ElfFile::exports() const {
   using Exports = std::vector<Export>;
   const Section* section = find(SHT_DYNSYM);
-  if (section == nullptr || section->link >= sections_.size()) return damaged<Exports>("has no dynamic symbols");
-  if (section->size / sizeof(Elf64_Sym) > symbol_limit) return damaged<Exports>("has too many dynamic symbols");
+  if (section == nullptr || section->link >= sections_.size())
+    return damaged<Exports>("the file has no dynamic symbols");
+  if (section->size / sizeof(Elf64_Sym) > symbol_limit)
+    return damaged<Exports>("the file has too many dynamic symbols");
   const auto symbols = content_of(*section);
   if (!symbols.is_found()) return pass<Exports>(symbols);
   const auto text = content_of(sections_[section->link]);
@@ -153,7 +157,7 @@ Fact<std::vector<Export>> ElfFile::exports() const {
 Fact<std::string> ElfFile::modinfo(const std::string& key) const {
   const auto at =
       std::find_if(sections_.begin(), sections_.end(), [](const Section& s) { return s.name == ".modinfo"; });
-  if (at == sections_.end()) return damaged<std::string>("is not a kernel module: it has no section .modinfo");
+  if (at == sections_.end()) return damaged<std::string>("the file is not a kernel module: it has no section .modinfo");
   const auto content = content_of(*at);
   if (!content.is_found()) return pass<std::string>(content);
   for (auto begin = content.value.begin(); begin != content.value.end();) {

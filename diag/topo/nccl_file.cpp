@@ -28,7 +28,8 @@ std::string read_file(const std::string& path) {
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) fail_to_read();
   if (text.size() > most_bytes)
-    throw cli::Failure(cli::ExitCode::bad_recording, path + ": larger than 4 MiB: not an NCCL topology file");
+    throw cli::Failure(cli::ExitCode::bad_recording,
+                       path + " is larger than 4 MiB, so it is not an NCCL topology file");
   return text;
 }
 

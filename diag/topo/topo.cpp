@@ -12,8 +12,8 @@ std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) 
   for (const Viewer viewer : facts.viewers()) {
     if (word == name_of(viewer)) return {viewer};
   }
-  throw cli::Failure(cli::ExitCode::usage,
-                     "gdrkit topo: --as " + word + ": an NCCL topology file contains NCCL's view only; use --as nccl");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit topo: cannot use --as " + word +
+                                               ": an NCCL topology file contains NCCL's view only; use --as nccl");
 }
 
 /// Without the list of PCI devices nothing can be reported.

@@ -74,10 +74,10 @@ class Reader {
 
   base::Status read_cpu(const XmlElement& cpu) {
     const auto numa = number_of(cpu.attribute("numaid"), "numaid");
-    if (!numa.is_found()) return base::fail(EINVAL, "an element cpu: %s", numa.reason.c_str());
+    if (!numa.is_found()) return base::fail(EINVAL, "a <cpu> element is invalid: %s", numa.reason.c_str());
     const std::string* host = cpu.attribute("host_hash");
     if (host != nullptr && !host_.empty() && *host != host_)
-      return base::fail(EINVAL, "the file describes several hosts");
+      return base::fail(EINVAL, "the file describes several hosts; use a file of one host");
     if (host != nullptr) host_ = *host;
     const std::string root = "numa" + std::to_string(numa.value);
     const Way way{"/" + root, {}, numa, root};
@@ -101,7 +101,8 @@ class Reader {
     const auto address = bus_id == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{})
                                            : platform::parse_pci_address(*bus_id);
     if (bus_id == nullptr || !address.has_value()) {
-      return base::fail(EINVAL, "an element pci: busid '%.40s' is not a PCI address",
+      return base::fail(EINVAL,
+                        "a <pci> element has no valid busid ('%.40s'); write a PCI address such as 0000:3b:00.0",
                         bus_id == nullptr ? "" : bus_id->c_str());
     }
     ++dump_.tree.pci_count;

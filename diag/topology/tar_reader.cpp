@@ -109,7 +109,10 @@ base::Status TarReader::read_pax(std::string_view records, Extension* extension)
     if (key == "path") extension->name = value;
     if (key == "linkpath") extension->link = value;
     if (key.substr(0, 11) == "GNU.sparse.") {
-      return base::fail(EINVAL, "has a sparse file at byte %zu; pack the folder without --sparse", member_at_);
+      return base::fail(
+          EINVAL,
+          "contains a sparse file at byte %zu, which recordings do not support; pack the folder without --sparse",
+          member_at_);
     }
     if (key != "size") continue;
     const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), extension->size);

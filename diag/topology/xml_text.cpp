@@ -26,7 +26,7 @@ class Parser {
     XmlElement root;
     if (const auto status = take_element(&root, 1); !status.has_value()) return base::pass(status);
     if (const auto status = skip_between(); !status.has_value()) return base::pass(status);
-    if (at_ != text_.size()) return refuse("text after the element");
+    if (at_ != text_.size()) return refuse("text follows the root element; remove it");
     return root;
   }
 
@@ -42,7 +42,7 @@ class Parser {
   base::Status skip_between() {
     for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
       const bool is_comment = starts("<!--");
-      if (!is_comment && starts("<!")) return refuse("document types and CDATA are not supported");
+      if (!is_comment && starts("<!")) return refuse("document types and CDATA are not supported; remove them");
       if (!is_comment && !starts("<?")) return {};
       const std::string_view stop = is_comment ? "-->" : "?>";
       const auto end = text_.find(stop, at_ + (is_comment ? 4 : 2));
@@ -61,22 +61,23 @@ class Parser {
 
   base::Status take_value(std::string* value) {
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '"' && quote != '\'') return refuse("a value requires quotes");
+    if (quote != '"' && quote != '\'') return refuse("an attribute value has no quotes; quote it");
     for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
       char c = text_[at_];
-      if (c == '<' || c == '\0') return refuse("a value contains a forbidden character");
+      if (c == '<' || c == '\0')
+        return refuse("an attribute value contains '<' or a NUL byte; write '<' as &lt; and remove NUL bytes");
       if (c == '&') {
         const auto end = std::min(text_.find(';', at_), text_.size());
         const std::string_view name = text_.substr(at_ + 1, std::min<std::size_t>(end - at_ - 1, 8));
         const auto* known =
             std::find_if(std::begin(entities), std::end(entities), [&](const auto& e) { return e.first == name; });
-        if (known == std::end(entities)) return refuse("an unknown entity");
+        if (known == std::end(entities)) return refuse("an entity is unknown; use &amp; &lt; &gt; &quot; or &apos;");
         c = known->second;
         at_ = end;
       }
       value->push_back(c);
     }
-    if (at_ >= text_.size()) return refuse("a value does not end");
+    if (at_ >= text_.size()) return refuse("an attribute value has no closing quote");
     ++at_;
     return {};
   }
@@ -88,13 +89,14 @@ class Parser {
       if (starts("/>")) return at_ += 2, true;
       if (starts(">")) return at_ += 1, false;
       const std::string key(take_name());
-      if (key.empty()) return refuse("an attribute, '>' or '/>' must follow");
+      if (key.empty()) return refuse("a tag has no '>' or '/>' at its end");
       skip_blanks();
-      if (!starts("=")) return refuse("an attribute requires '=' and a value");
+      if (!starts("=")) return refuse("an attribute has no '=' and value");
       ++at_;
       skip_blanks();
-      if (element->attribute(key) != nullptr) return refuse("an attribute occurs twice");
-      if (element->attributes.size() == XmlElement::most_attributes) return refuse("too many attributes");
+      if (element->attribute(key) != nullptr) return refuse("an element has the same attribute twice; remove one");
+      if (element->attributes.size() == XmlElement::most_attributes)
+        return refuse("an element has too many attributes");
       std::string value;
       if (const auto status = take_value(&value); !status.has_value()) return base::pass(status);
       element->attributes.emplace_back(key, std::move(value));
@@ -102,12 +104,12 @@ class Parser {
   }
 
   base::Status take_element(XmlElement* element, std::size_t depth) {
-    if (!starts("<")) return refuse("an element must begin here");
-    if (depth > XmlElement::most_depth) return refuse("elements are nested too deep");
-    if (++count_ > XmlElement::most_elements) return refuse("too many elements");
+    if (!starts("<")) return refuse("an element must begin here with '<'");
+    if (depth > XmlElement::most_depth) return refuse("the elements are nested too deep");
+    if (++count_ > XmlElement::most_elements) return refuse("the file has too many elements");
     ++at_;
     element->name = take_name();
-    if (element->name.empty()) return refuse("an element requires a name");
+    if (element->name.empty()) return refuse("an element has no name");
     const auto is_empty = take_attributes(element);
     if (!is_empty.has_value()) return base::pass(is_empty);
     if (*is_empty) return {};
@@ -120,7 +122,7 @@ class Parser {
     at_ += 2;
     if (take_name() != element->name) return refuse("the end tag does not match the open element");
     skip_blanks();
-    if (!starts(">")) return refuse("'>' must follow");
+    if (!starts(">")) return refuse("an end tag has no '>' at its end");
     ++at_;
     return {};
   }

@@ -46,8 +46,7 @@ base::Result<Verification> from_calibration(Calibration calibration, const char*
   }
   return base::fail(
       EIO,
-      "cannot verify mappings of the GPU at %s: scratch memory, mapped in the same way, does not contain the data that "
-      "CUDA wrote",
+      "cannot verify mappings of the GPU at %s: a test mapping does not contain the data that CUDA wrote to its memory",
       device);
 }
 

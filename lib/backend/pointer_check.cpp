@@ -96,7 +96,7 @@ base::Status check_end(const PinRequest& request, std::uint64_t allocation_start
   if (end <= (request.exact_range ? allocation_end : rounded_end)) return {};
   return base::fail(EINVAL,
                     "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
-                    " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 ")",
+                    " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 "); reduce the size",
                     request.address, request.size_bytes, end - allocation_end, allocation_start, allocation_end);
 }
 
@@ -121,9 +121,11 @@ base::Result<DeviceRange> check_pointer(const driver::CudaCalls& cuda, const Pin
   const int result = driver::pointer_attributes(cuda, request.address, &range.attributes);
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
-    return base::fail_vendor(EINVAL, result,
-                             "cannot pin 0x%" PRIx64 ": CUDA is not initialized in this process; initialize it first",
-                             request.address);
+    return base::fail_vendor(
+        EINVAL, result,
+        "cannot pin 0x%" PRIx64
+        ": CUDA is not initialized in this process; call cuInit or a function of the CUDA runtime first",
+        request.address);
   }
   if (result != 0) {
     return driver::cuda_failure(result, "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes", request.address);

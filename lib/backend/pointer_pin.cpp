@@ -46,11 +46,11 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::cached) {
-    return base::fail(EOPNOTSUPP,
-                      "cannot map 0x%" PRIx64
-                      " as %s: the mapping is the device address itself, which is cached; other mapping "
-                      "types require a pin that forces PCIe",
-                      address_, name_of(requested));
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot map 0x%" PRIx64
+        " as %s: memory of this GPU is mapped as cached; for other types, pin with GDR_PIN_FLAG_FORCE_PCIE",
+        address_, name_of(requested));
   }
   if (is_invalidated())
     return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": its owner freed the memory; unpin it", address_);

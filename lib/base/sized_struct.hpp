@@ -37,7 +37,8 @@ Status read_options(const Options* caller, std::size_t first_size, Options* opti
   if (Status checked = check_size(size, first_size); !checked) return checked;
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   for (std::size_t i = sizeof(Options); i < size; ++i) {
-    if (bytes[i] != 0) return fail(E2BIG, "unknown option: the library is older than the program; update gdrkit");
+    if (bytes[i] != 0)
+      return fail(E2BIG, "the options struct has a nonzero field that this library does not support; update gdrkit");
   }
   *options = {};
   std::memcpy(static_cast<void*>(options), caller, size < sizeof(Options) ? size : sizeof(Options));

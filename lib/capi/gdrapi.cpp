@@ -91,7 +91,7 @@ base::Result<core::Handle> open_from_environment(bool* is_dmabuf_forced) noexcep
   settings.engine = settings.dropin_engine;
   return core::open(settings);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while opening");
+  return base::fail_literal(ENOMEM, "out of memory while opening a context");
 }
 
 void log_kernel(const char* name, const char* function) noexcept {

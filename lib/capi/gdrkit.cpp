@@ -77,19 +77,19 @@ base::Result<core::Handle> open_with_options(const gdrkit_open_options* caller) 
   if (caller != nullptr) {
     gdrkit_open_options options{};
     if (base::Status known = base::read_options(caller, first_open_options, &options); !known) return base::pass(known);
-    if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0");
+    if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0; set it to 0");
     if (options.backend != nullptr) settings.backend = options.backend;
     if (options.copy_kernel != nullptr) settings.copy_kernel = options.copy_kernel;
   }
   return core::open(settings);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while opening");
+  return base::fail_literal(ENOMEM, "out of memory while opening a context");
 }
 
 base::Result<core::BackendReport> probe(unsigned index) noexcept try {
   return core::probe_backend(index, base::read_settings());
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while probing");
+  return base::fail_literal(ENOMEM, "out of memory while testing a backend");
 }
 
 void* user_address(const core::PinInfo& info) noexcept {
@@ -103,12 +103,12 @@ static_assert(std::size(engine_names) == GDRKIT_ENGINE_AUTOMATIC + 1);
 
 base::Status check_map_options(const gdrkit_map_options& options) noexcept {
   if (options.mapping_type < 0 || options.mapping_type > GDRKIT_MAPPING_DEVICE) {
-    return base::fail(EINVAL, "invalid mapping type %d", options.mapping_type);
+    return base::fail(EINVAL, "invalid mapping type %d; use a value of enum gdrkit_mapping_type", options.mapping_type);
   }
   if (options.engine < 0 || options.engine > GDRKIT_ENGINE_AUTOMATIC) {
-    return base::fail(EINVAL, "invalid engine %d", options.engine);
+    return base::fail(EINVAL, "invalid engine %d; use a value of enum gdrkit_engine", options.engine);
   }
-  if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0");
+  if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0; set it to 0");
   return {};
 }
 

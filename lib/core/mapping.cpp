@@ -91,7 +91,7 @@ base::Result<PinInfo> map(std::optional<Handle> context, Handle handle, std::opt
     if (size_bytes != 0 && size_bytes <= pin.info.page_bytes)
       size_bytes = std::min<std::size_t>(size_bytes + before, pin.info.page_bytes);
   }
-  if (size_bytes == 0) return base::fail_literal(EINVAL, "cannot map 0 bytes");
+  if (size_bytes == 0) return base::fail_literal(EINVAL, "cannot map 0 bytes; use a size of at least 1");
   if (size_bytes > pin.info.page_bytes) {
     return base::fail(EINVAL, "cannot map %zu bytes: only %zu bytes are pinned", size_bytes, pin.info.page_bytes);
   }
@@ -123,7 +123,8 @@ int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset
 base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host,
                             std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
-  if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  if (view == nullptr || view->path == nullptr)
+    return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped; map it first");
   if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
                       view->path->size_bytes());
@@ -137,7 +138,8 @@ base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void*
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
-  if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  if (view == nullptr || view->path == nullptr)
+    return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped; map it first");
   if (size_bytes == 0) return {};
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
   if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {

@@ -20,7 +20,9 @@ base::Status check_request(const backend::Traits& traits, std::uint64_t address,
                       static_cast<unsigned long long>(address), size_bytes);
   }
   if (options.force_pcie && !traits.supports_force_pcie) {
-    return base::fail(EINVAL, "cannot force a mapping over PCIe: backend %s does not support it", traits.name);
+    return base::fail(
+        EINVAL, "cannot force a mapping over PCIe: backend %s does not support it; pin without GDR_PIN_FLAG_FORCE_PCIE",
+        traits.name);
   }
   return {};
 }

@@ -62,7 +62,8 @@ class SlotTable {
           return slot;
         }
         if (used_ == capacity)
-          return base::fail(ENOMEM, "cannot create a handle: all %u of this kind are in use", capacity);
+          return base::fail(ENOMEM, "cannot create a handle: all %u of this kind are in use; release unused ones",
+                            capacity);
         if (Slot* const slot = find(used_)) {
           slot->index = used_++;
           return slot;

@@ -102,16 +102,15 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
         number == 0 ? each == heading
                     : read_line(each.c_str(), &line) && table.append(line.direction, line.host_memory, line.row);
     if (!is_good) {
-      return base::fail(
-          EINVAL,
-          "line %zu of the tuning profile is invalid, out of order or beyond the row limit; run gdrkit tune again",
-          number + 1);
+      return base::fail(EINVAL, "cannot use the tuning profile: line %zu is invalid; run gdrkit tune again",
+                        number + 1);
     }
   }
   for (const auto& of_direction : table.columns_) {
     for (const Column& rows : of_direction) {
       if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.up_to_bytes == SIZE_MAX; })) {
-        return base::fail_literal(EINVAL, "the tuning profile does not cover every copy; run gdrkit tune again");
+        return base::fail_literal(
+            EINVAL, "cannot use the tuning profile: it lacks entries for some copies; run gdrkit tune again");
       }
     }
   }

@@ -86,7 +86,8 @@ class Engine {
   [[nodiscard]] virtual bool is_warm() const noexcept { return true; }
   /// submit() while warm, else EAGAIN.
   [[nodiscard]] virtual base::Result<Ticket> submit_if_warm(const Copy& copy) noexcept {
-    if (!is_warm()) return base::fail_literal(EAGAIN, "the engine is not warm");
+    if (!is_warm())
+      return base::fail_literal(EAGAIN, "cannot copy at once: the engine is not started yet; retry later");
     return submit(copy);
   }
   /// Gets warm, without waiting for it; a hint, so a failure is not an error.

@@ -30,7 +30,8 @@ base::Result<std::unique_ptr<Gpu>> Gpu::open(const driver::CudaCalls& calls, int
                         calls.stream_query != nullptr && calls.mem_host_register != nullptr &&
                         calls.mem_host_unregister != nullptr && calls.mem_host_get_device_pointer != nullptr;
   if (!is_whole) {
-    return base::fail_literal(EOPNOTSUPP, "libcuda lacks functions that GPU copies require; update the NVIDIA driver");
+    return base::fail_literal(EOPNOTSUPP,
+                              "cannot copy with the GPU: libcuda lacks required functions; update the NVIDIA driver");
   }
   std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(calls, device));
   if (gpu == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening a GPU for copies");
@@ -61,10 +62,10 @@ base::Result<std::string> Gpu::profile_name() const noexcept try {
   unsigned char uuid[16] = {};
   int driver = 0;
   if (const int result = calls_.device_get_uuid(uuid, handle_); result != 0) {
-    return driver::cuda_failure(result, "cannot name the GPU's tuning profile: cuDeviceGetUuid");
+    return driver::cuda_failure(result, "cannot find the GPU's tuning profile: cuDeviceGetUuid");
   }
   if (const int result = calls_.driver_get_version(&driver); result != 0) {
-    return driver::cuda_failure(result, "cannot name the GPU's tuning profile: cuDriverGetVersion");
+    return driver::cuda_failure(result, "cannot find the GPU's tuning profile: cuDriverGetVersion");
   }
   std::string name = "engines-";
   for (const unsigned char byte : uuid) name += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
@@ -80,10 +81,10 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
   }
   if (facts.context != 0) {
     if (facts.context == context()) return {};
-    return base::fail(
-        EOPNOTSUPP,
-        "the GPU cannot copy 0x%llx: it belongs to a CUDA context other than the primary context of device %d",
-        static_cast<unsigned long long>(address), device_);
+    return base::fail(EOPNOTSUPP,
+                      "the GPU cannot copy 0x%llx: it belongs to a CUDA context other than the primary context of "
+                      "device %d; use engine cpu",
+                      static_cast<unsigned long long>(address), device_);
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
   // Other memory, for instance of a pool, is always accessible by its own device.

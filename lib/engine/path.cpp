@@ -137,13 +137,13 @@ base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexce
 base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
   if (cuda_ != nullptr) return cuda_;
   if (!backend_.traits().is_emulated) return driver::cuda_calls();
-  return base::fail_literal(EOPNOTSUPP,
-                            "the emulated device supports only the engine cpu; use engine cpu or automatic");
+  return base::fail_literal(
+      EOPNOTSUPP, "cannot open this engine: the emulated device supports only cpu; use engine cpu or automatic");
 }
 
 base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {
   if (profiles_.empty())
-    return base::fail_literal(ENOENT, "cannot find the cache folder: XDG_CACHE_HOME and HOME are not set");
+    return base::fail_literal(ENOENT, "cannot find the cache folder: XDG_CACHE_HOME and HOME are not set; set one");
   auto name = gpu.profile_name();
   if (!name) return base::pass(name);
   return profiles_ + "/" + *name;

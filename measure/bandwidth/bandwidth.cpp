@@ -61,18 +61,18 @@ cli::CommandLine command_line(BandwidthOptions* options) {
 void check(const BandwidthOptions& options) {
   if (options.samples < 1 || options.samples > most_samples) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bandwidth: --testSamples must be from 1 to %d", most_samples));
+                       cli::format("gdrkit bandwidth: invalid --testSamples: use a number from 1 to %d", most_samples));
   }
   if (options.loops < 1 || options.loops > most_loops) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bandwidth: --loopCount must be from 1 to %d", most_loops));
+                       cli::format("gdrkit bandwidth: invalid --loopCount: use a number from 1 to %d", most_loops));
   }
   const bool has_size = options.buffer_bytes != BandwidthOptions::usual;
   const bool is_whole = options.buffer_bytes % mib == 0;
   if (has_size && (!is_whole || options.buffer_bytes < mib || options.buffer_bytes > most_buffer_bytes)) {
     throw cli::Failure(
         cli::ExitCode::usage,
-        "gdrkit bandwidth: --bufferSize must be a whole number of MiB from 1 to 1048576, for example 64 or 1G");
+        "gdrkit bandwidth: invalid --bufferSize: use a whole number of MiB from 1 to 1048576, for example 64 or 1G");
   }
   if (options.json.is_on_stdout() && options.prints_nvbandwidth_json) {
     throw cli::Failure(
@@ -96,7 +96,8 @@ std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selec
     } else if (is_chosen) {
       throw cli::Failure(
           cli::ExitCode::usage,
-          std::string("--numa all measures only copies in one direction between host and GPU, not ") + test->name);
+          std::string("cannot combine --numa all, which measures only one-way copies between host and GPU, with ") +
+              test->name);
     }
   }
   return tests;

@@ -46,7 +46,8 @@ void Gate::reset() {
 }
 
 void Gate::hold(int gpu, platform::Stream stream) {
-  if (held_ == most_streams) throw cli::Failure(cli::ExitCode::failed, "cannot hold another stream: the gate is full");
+  if (held_ == most_streams)
+    throw cli::Failure(cli::ExitCode::failed, "cannot start copies in so many streams at the same time");
   std::uint32_t* end = words() + first_end + held_++;
   store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   platform::Device& device = gpus_.current(gpu);
@@ -81,7 +82,8 @@ void Gate::open() { store(words(), 1); }
 void Gate::check() const {
   for (std::size_t number = 0; number < held_; ++number) {
     if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
-    throw cli::Failure(cli::ExitCode::failed, "the copies were not enqueued in time, so the measurement is invalid");
+    throw cli::Failure(cli::ExitCode::failed,
+                       "the measurement is invalid: the copies were not enqueued in time; repeat it on an idle CPU");
   }
 }
 

@@ -80,7 +80,8 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
     if (is_meant) selected.push_back(&test);
   }
   if (selected.empty())
-    throw cli::Failure(cli::ExitCode::usage, std::string("no test name begins with such a prefix") + list_hint);
+    throw cli::Failure(cli::ExitCode::usage,
+                       std::string("no test name begins with a prefix of --testcasePrefixes") + list_hint);
   return selected;
 }
 

@@ -87,12 +87,13 @@ void take(const Texts& texts, BenchOptions* options) {
   }
   if (!texts.part.empty()) options->part = parse_part(texts.part);
   if (!texts.trial_of.empty()) options->trial_of = split(texts.trial_of, label_separator);
-  if (!texts.cpu.empty() && !to_number(texts.cpu, &options->cpu)) refuse("--cpu: '" + texts.cpu + "' is not a number");
+  if (!texts.cpu.empty() && !to_number(texts.cpu, &options->cpu))
+    refuse("--cpu: '" + texts.cpu + "' is not a number; use the number of a CPU");
   options->place = cli::choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
-    refuse("--with NEW.json requires --compare OLD.json");
+    refuse("cannot use --with NEW.json without --compare OLD.json");
   }
-  if (options->is_forced && options->compare_path.empty()) refuse("--force requires --compare OLD.json");
+  if (options->is_forced && options->compare_path.empty()) refuse("cannot use --force without --compare OLD.json");
   if (!options->with_path.empty() && (options->common.json.is_given || options->csv.is_given)) {
     refuse("--with compares two files without measuring; omit --json and --csv");
   }
@@ -180,7 +181,7 @@ ProcessPart parse_part(const std::string& text) {
   ProcessPart part;
   const bool is_part = numbers.size() == 2 && to_number(numbers[0], &part.number) && to_number(numbers[1], &part.of);
   if (is_part && part.number >= 0 && part.number < part.of && part.of <= usual_processes) return part;
-  refuse("--part: '" + text + "' is not NUMBER/PROCESSES");
+  refuse("--part: '" + text + "' is not NUMBER/PROCESSES; use for example 0/3");
 }
 
 std::vector<std::size_t> parse_sizes(const std::string& text) {

@@ -131,7 +131,8 @@ NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const Ma
        {"from device, " + bytes, "from_device", size, "GB/s", false, request.read_iterations}},
       [&] {
         const auto results = measure_bandwidth(device, buffer, device_address, request, &silence);
-        if (!results.front().is_verified()) throw cli::Failure(cli::ExitCode::failed, "the content differs");
+        if (!results.front().is_verified())
+          throw cli::Failure(cli::ExitCode::failed, "the copied data differ from the source");
         return std::vector<double>{gb_per_s(results.front().write_mib_per_s), gb_per_s(results.front().read_mib_per_s)};
       });
 }

@@ -50,11 +50,11 @@ void check(const CopylatOptions& options) {
   const CopylatOptions unchanged;
   if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
                             options.raw_batch_us != unchanged.raw_batch_us)) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us require --raw");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: cannot use --raw-kind, --rounds or --batch-us without --raw");
   }
   if (!options.with_pin_cost &&
       (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size and --pin-repeats require --pin-cost");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: cannot use --pin-size or --pin-repeats without --pin-cost");
   }
   if (options.pin_size_bytes == 0)
     throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size: cannot pin 0 bytes; use a size of at least 1");
@@ -80,14 +80,15 @@ measure::RawKind find_raw_kind(const std::string& name) {
   if (name == "widest") {
     if (!measure::widest_raw_kind(&kind))
       throw cli::Failure(cli::ExitCode::cannot_run,
-                         "this CPU supports no raw loop; each requires SSE4.1, AVX2 or AVX-512");
+                         "cannot run --raw: this CPU supports none of SSE4.1, AVX2 and AVX-512");
     return kind;
   }
   for (const auto candidate :
        {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41, measure::RawKind::gdrcopy}) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
-  throw cli::Failure(cli::ExitCode::cannot_run, "this CPU does not support the raw loop '" + name + "'");
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     "cannot run --raw: this CPU does not support the raw loop '" + name + "'");
 }
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
@@ -124,8 +125,9 @@ class Copylat {
           "--numa all measures only copies through the mapping; omit --raw, --pin-cost and --with-cumemcpy");
     }
     if (options_.size_bytes < sweep_sizes[0]) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         cli::format("--numa all requires a --size of at least %zu bytes", sweep_sizes[0]));
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          cli::format("cannot run --numa all: the size is too small; use --size %zu or more", sweep_sizes[0]));
     }
   }
 

@@ -310,7 +310,8 @@ double PingPongMatch::end(std::size_t rounds) {
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("%zu of %zu words differ from those that the other side wrote before its flag",
+                       cli::format("the data are wrong: %zu of %zu words that the CPU or the GPU read after the peer's "
+                                   "flag differ from the words written before it",
                                    wrong, rounds * content_.size()));
   }
   return static_cast<double>(state.elapsed_ns) / static_cast<double>(rounds);
@@ -322,7 +323,7 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   const bool needs_raw_loops = way == Way::raw && words_.data_bytes != 0 && words_.is_data_mapped;
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       "this CPU does not support any raw loop for comparing copies of data");
+                       "cannot run --raw with data: this CPU supports none of SSE4.1, AVX2 and AVX-512");
   }
   const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
   const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;

@@ -105,9 +105,9 @@ class Pplat {
       throw cli::Failure(cli::ExitCode::usage, "--numa all measures only round trips through the mapping; omit --raw");
     }
     if (options.with_raw && !request_.uses_mapping()) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          "--raw: with both flags and the data in host memory, no access uses the mapping; use gpumem for one of them");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "cannot run --raw: both flags and the data are in host memory, so no access uses the mapping; "
+                         "use gpumem for one of them");
     }
   }
 
@@ -117,8 +117,9 @@ class Pplat {
     if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, loaded.error().text());
     kernels_ = std::make_unique<platform::GpuKernels>(std::move(*loaded));
     if (request_.shape.blocks > kernels_->resident_blocks()) {
-      throw cli::Failure(cli::ExitCode::usage, cli::format("ERROR: this GPU cannot run %u blocks at once, only %u",
-                                                           request_.shape.blocks, kernels_->resident_blocks()));
+      throw cli::Failure(cli::ExitCode::usage,
+                         cli::format("ERROR: cannot run %u blocks: this GPU runs only %u at once; use fewer blocks",
+                                     request_.shape.blocks, kernels_->resident_blocks()));
     }
     run_on_buffer();
     if (options_.common.json.is_given) write_pplat_json(options_, report_);

@@ -180,7 +180,7 @@ Result result_from_json(const std::string& text, const std::string& name) {
   if (result.version_of_schema != cli::schema_version) {
     throw BadResult(name + " has schema_version " + std::to_string(result.version_of_schema) +
                     ", and this gdrkit reads " + std::to_string(cli::schema_version) +
-                    ": measure again with this version");
+                    "; measure again with this version");
   }
   read_head(root, &result);
   if (!root.has("series")) {

@@ -26,7 +26,7 @@ namespace {
     if (failure.code() == cli::ExitCode::cannot_run) waive(failure.what());
     fail(failure.what());
   } catch (const std::exception& error) {
-    fail(std::string("exception in the helper process: ") + error.what());
+    fail(std::string("the helper process of this test failed: ") + error.what());
   }
   std::fflush(nullptr);
   ::_exit(exit_passed);

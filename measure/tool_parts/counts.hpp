@@ -18,7 +18,7 @@ inline constexpr int most_rounds = 100'000;
 inline void check_count(const char* option, int value, int least, int most) {
   if (value >= least && value <= most) return;
   throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("ERROR: %s: %d is not from %d to %d", option, value, least, most));
+                     cli::format("ERROR: %s: %d is out of range: use %d to %d", option, value, least, most));
 }
 
 }  // namespace gdrkit::measure

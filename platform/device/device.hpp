@@ -199,10 +199,10 @@ class Device {
   [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
   /// The CUmodule of a CUlibrary for this GPU.
   [[nodiscard]] virtual base::Result<Module> module_of_library(void* /*library*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device does not support libraries of GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not support libraries of GPU code; use a GPU");
   }
   [[nodiscard]] virtual base::Result<Symbol> get_symbol(Module /*module*/, const char* name) noexcept {
-    return base::fail(EOPNOTSUPP, "the emulated device does not support GPU code (symbol %s)", name);
+    return base::fail(EOPNOTSUPP, "the emulated device does not support GPU code (symbol %s); use a GPU", name);
   }
   /// Loads the function now. Otherwise the driver may load it at the first launch and wait there for running GPU
   /// kernels, which may in turn wait for this one. ENOSYS: the driver has no choice of the time.
@@ -211,12 +211,12 @@ class Device {
   virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
   virtual base::Status launch_cooperative(Function /*function*/, const CooperativeShape& /*shape*/, Stream /*stream*/,
                                           void** /*parameters*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device does not run GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not run GPU code; use a GPU");
   }
   /// The maximum number of blocks of such a GPU kernel that run at once.
   [[nodiscard]] virtual base::Result<int> cooperative_blocks(Function /*function*/, unsigned /*threads*/,
                                                              std::size_t /*shared_bytes*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device does not run GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not run GPU code; use a GPU");
   }
   /// Calls `function(argument)` on a thread of the device in the stream's order. On the emulated device it replaces GPU
   /// kernels and runs concurrently with the caller. It must not call CUDA.

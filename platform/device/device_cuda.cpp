@@ -21,7 +21,8 @@ base::Status CudaDevice::open(int ordinal) noexcept {
   auto count = cuda_device_count(calls_);
   if (!count) return base::pass(count);
   if (ordinal < 0 || ordinal >= *count) {
-    return base::fail(ENODEV, "GPU %d is out of range: CUDA shows %d to this process", ordinal, *count);
+    return base::fail(ENODEV, "cannot open GPU %d: CUDA shows only %d GPUs to this process; check CUDA_VISIBLE_DEVICES",
+                      ordinal, *count);
   }
   identity_.ordinal = ordinal;
   if (auto got = check(calls_.device_get(&device_, ordinal), "cuDeviceGet"); !got) return got;
@@ -52,7 +53,7 @@ base::Status CudaDevice::identify() noexcept {
   unsigned function = 0;
   if (std::sscanf(text, "%x:%x:%x.%x", &identity_.pci_domain, &identity_.pci_bus, &identity_.pci_device, &function) !=
       4) {
-    return base::fail(EIO, "cuDeviceGetPCIBusId returned \"%s\"", text);
+    return base::fail(EIO, "cannot open the GPU: cuDeviceGetPCIBusId returned the invalid address \"%s\"", text);
   }
   std::snprintf(identity_.pci_bus_id, sizeof identity_.pci_bus_id, "%04x:%02x:%02x.%x", identity_.pci_domain,
                 identity_.pci_bus, identity_.pci_device, function);
@@ -73,8 +74,9 @@ void CudaDevice::write_driver_version() noexcept {
 }
 
 base::Result<Allocation> CudaDevice::allocate(AllocationKind kind, std::size_t size_bytes) noexcept {
-  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes");
-  if (size_bytes > largest_size) return base::fail(ENOMEM, "%zu bytes exceed the address space", size_bytes);
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes; use a size of at least 1");
+  if (size_bytes > largest_size)
+    return base::fail(ENOMEM, "cannot allocate %zu bytes: the size exceeds the address space of a GPU", size_bytes);
   if (kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable) return allocate_vmm(kind, size_bytes);
   return allocate_simple(kind, size_bytes);
 }

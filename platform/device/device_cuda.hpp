@@ -17,13 +17,15 @@ inline void* as_pointer(std::uint64_t word) noexcept { return reinterpret_cast<v
 /// Success, or the failure of `call` with the driver's name for the error.
 inline base::Status check(int result, const char* call) noexcept {
   if (result == 0) return {};
-  return base::fail_vendor(driver::cuda_result_errno(result), result, "%s: %s", call, driver::cuda_result_name(result));
+  return base::fail_vendor(driver::cuda_result_errno(result), result, "CUDA call %s failed: %s", call,
+                           driver::cuda_result_name(result));
 }
 
 inline base::Status check_at(int result, const char* call, std::uint64_t address, std::size_t size_bytes) noexcept {
   if (result == 0) return {};
-  return base::fail_vendor(driver::cuda_result_errno(result), result, "%s of %zu bytes at 0x%" PRIx64 ": %s", call,
-                           size_bytes, address, driver::cuda_result_name(result));
+  return base::fail_vendor(driver::cuda_result_errno(result), result,
+                           "CUDA call %s of %zu bytes at 0x%" PRIx64 " failed: %s", call, size_bytes, address,
+                           driver::cuda_result_name(result));
 }
 
 class CudaDevice final : public Device {

@@ -7,7 +7,7 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status lacking(const char* call) noexcept {
-  return base::fail(ENOSYS, "this CUDA driver is too old: it does not have %s", call);
+  return base::fail(ENOSYS, "this CUDA driver is too old: it does not have %s; update the NVIDIA driver", call);
 }
 
 /// Calls `call` with these arguments if the driver has it.

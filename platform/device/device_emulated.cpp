@@ -152,7 +152,9 @@ class EmulatedDevice final : public Device {
     return reinterpret_cast<std::uint64_t>(host);
   }
   base::Status register_host(void* host, std::size_t size_bytes) noexcept override {
-    if (host == nullptr || size_bytes == 0) return base::fail(EINVAL, "registering %zu bytes at %p", size_bytes, host);
+    if (host == nullptr || size_bytes == 0)
+      return base::fail(EINVAL, "cannot register %zu bytes at %p: the size is 0 or the address is NULL", size_bytes,
+                        host);
     return {};
   }
   base::Status unregister_host(void*) noexcept override { return {}; }
@@ -213,12 +215,12 @@ class EmulatedDevice final : public Device {
     if (!allocation) return base::pass(allocation);
     const std::uint64_t offset = address - allocation->start;
     if (offset <= allocation->size_bytes && size_bytes <= allocation->size_bytes - offset) return {};
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes reaches past its emulated allocation of %zu bytes", address,
-                      size_bytes, allocation->size_bytes);
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes is out of range: the emulated allocation ends after %zu bytes",
+                      address, size_bytes, allocation->size_bytes);
   }
 
   static tl::unexpected<base::Error> refuse_gpu_code() noexcept {
-    return base::fail(EOPNOTSUPP, "the emulated device runs no GPU code: a host function plays a GPU kernel's part");
+    return base::fail(EOPNOTSUPP, "the emulated device does not run GPU code; launch a host function instead");
   }
 
   base::Result<std::shared_ptr<EmulatedStream>> find(Stream stream) noexcept {
@@ -251,9 +253,9 @@ class EmulatedDevice final : public Device {
       function();
       return {};
     } catch (const std::bad_alloc&) {
-      return base::fail(ENOMEM, "no memory for the emulated device's work");
+      return base::fail(ENOMEM, "out of memory while starting work on the emulated device");
     } catch (const std::exception& error) {
-      return base::fail(EAGAIN, "no thread for the emulated device's work: %s", error.what());
+      return base::fail(EAGAIN, "cannot start a thread for work on the emulated device: %s", error.what());
     }
   }
 
@@ -296,7 +298,7 @@ base::Result<Stream> EmulatedDevice::create_stream() noexcept {
 }
 
 base::Status EmulatedDevice::destroy_stream(Stream stream) noexcept {
-  if (stream.handle == 0) return base::fail(EINVAL, "the default stream cannot be destroyed");
+  if (stream.handle == 0) return base::fail(EINVAL, "cannot destroy the default stream");
   const auto found = find(stream);  // ends, with its work, when this returns
   if (!found) return base::pass(found);
   const std::lock_guard lock(streams_mutex_);
@@ -377,7 +379,8 @@ base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept
   if (!last) return base::pass(last);
   const std::int64_t begin_ns = (*first)->reached_ns();
   const std::int64_t end_ns = (*last)->reached_ns();
-  if (begin_ns < 0 || end_ns < 0) return base::fail(EAGAIN, "an emulated event has not been reached yet");
+  if (begin_ns < 0 || end_ns < 0)
+    return base::fail(EAGAIN, "cannot measure the time between events: one is not reached yet; synchronize first");
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 
@@ -404,7 +407,7 @@ base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept
   try {
     return std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(ordinal));
   } catch (const std::exception&) {
-    return base::fail(ENOMEM, "no memory for the record of the emulated device");
+    return base::fail(ENOMEM, "out of memory while creating the emulated device");
   }
 }
 

@@ -10,14 +10,14 @@ namespace gdrkit::platform {
 base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, std::size_t size_bytes) noexcept {
   if (calls.mem_get_range_handle == nullptr) {
     return base::fail_literal(EOPNOTSUPP,
-                              "the driver does not have cuMemGetHandleForAddressRange: it is older than CUDA 11.7");
+                              "cannot export a dma-buf: the NVIDIA driver is older than CUDA 11.7; update it");
   }
   int fd = -1;
   const int result = calls.mem_get_range_handle(&fd, address, size_bytes, cuda_mem_range_handle_type_dmabuf_fd, 0);
   if (result == 0) return fd;
   return base::fail_vendor(driver::cuda_result_errno(result), result,
-                           "cuMemGetHandleForAddressRange of %zu bytes at 0x%" PRIx64 ": %s", size_bytes, address,
-                           driver::cuda_result_name(result));
+                           "cannot export a dma-buf: cuMemGetHandleForAddressRange of %zu bytes at 0x%" PRIx64 ": %s",
+                           size_bytes, address, driver::cuda_result_name(result));
 }
 
 base::Result<int> export_dmabuf(const Device& device, std::uint64_t address, std::size_t size_bytes) noexcept {

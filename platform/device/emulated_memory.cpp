@@ -45,7 +45,7 @@ base::Result<int> emulated_export(std::uint64_t address) noexcept {
   auto allocation = emulated_find(address);
   if (!allocation) return base::pass(allocation);
   if (allocation->start != address) {
-    return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation that starts at 0x%" PRIx64, address,
+    return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation; use its start, 0x%" PRIx64, address,
                       allocation->start);
   }
   DIR* const folder = ::opendir("/proc/self/fd");
@@ -64,7 +64,9 @@ base::Result<int> emulated_export(std::uint64_t address) noexcept {
   }
   ::closedir(folder);
   if (found >= 0) return found;
-  if (error != EOPNOTSUPP) return base::fail(error, "cannot duplicate a descriptor: %s", std::strerror(error));
+  if (error != EOPNOTSUPP)
+    return base::fail(error, "cannot export emulated memory: duplicating its file descriptor failed: %s",
+                      std::strerror(error));
   return base::fail(EOPNOTSUPP, "the emulated memory at 0x%" PRIx64 " was not allocated as exportable", address);
 }
 

@@ -44,12 +44,14 @@ base::Result<std::vector<int>> parse_number_list(std::string_view text) {
   std::vector<int> numbers;
   while (!text.empty()) {
     if (!take_range(&text, &numbers)) {
-      return base::fail(EINVAL, "'%.*s' is not a list of numbers", static_cast<int>(whole.size()), whole.data());
+      return base::fail(EINVAL, "'%.*s' is not a list of numbers such as 0-3,8", static_cast<int>(whole.size()),
+                        whole.data());
     }
     if (text.empty()) break;
     const bool is_continued = text.front() == ',' && text.size() > 1;
     if (!is_continued) {
-      return base::fail(EINVAL, "'%.*s' is not a list of numbers", static_cast<int>(whole.size()), whole.data());
+      return base::fail(EINVAL, "'%.*s' is not a list of numbers such as 0-3,8", static_cast<int>(whole.size()),
+                        whole.data());
     }
     text.remove_prefix(1);
   }

@@ -46,16 +46,21 @@ base::Status check_image(GpuImage image) noexcept {
   if (is_ptx(image)) return {};
   FatBinaryHead head{};
   if (image.size_bytes < sizeof head) {
-    return base::fail(ENOEXEC, "the image of GPU kernels has %zu bytes, less than a fat binary's head",
-                      image.size_bytes);
+    return base::fail(
+        ENOEXEC, "cannot load gdrkit's GPU kernels: the built-in image has only %zu bytes; rebuild or reinstall gdrkit",
+        image.size_bytes);
   }
   std::memcpy(&head, image.bytes, sizeof head);
   if (head.magic != FatBinaryHead::expected_magic || head.head_bytes < sizeof head) {
-    return base::fail(ENOEXEC, "the image of GPU kernels is neither PTX nor a fat binary: it begins with 0x%08x",
+    return base::fail(ENOEXEC,
+                      "cannot load gdrkit's GPU kernels: the built-in image is neither PTX nor a fat binary (it begins "
+                      "with 0x%08x); rebuild or reinstall gdrkit",
                       head.magic);
   }
   if (head.body_bytes > image.size_bytes - std::min<std::size_t>(head.head_bytes, image.size_bytes)) {
-    return base::fail(ENOEXEC, "the image of GPU kernels is truncated: %zu bytes of the %llu in its head",
+    return base::fail(ENOEXEC,
+                      "cannot load gdrkit's GPU kernels: the built-in image is truncated (%zu of %llu bytes); rebuild "
+                      "or reinstall gdrkit",
                       image.size_bytes, static_cast<unsigned long long>(head.head_bytes + head.body_bytes));
   }
   return {};
@@ -100,7 +105,8 @@ base::Status GpuKernels::prepare(GpuKernel kernel, const GpuImages& images) noex
   const std::lock_guard lock(mutex_);
   if (loaded.is_there.load(std::memory_order_relaxed)) return {};
   // A fat binary may lack this GPU, or be too new for the driver. PTX of an old version has neither problem.
-  base::Status done = base::fail_literal(ENOEXEC, "this build contains no image");
+  base::Status done = base::fail_literal(
+      ENOEXEC, "cannot load gdrkit's GPU kernels: this build contains none; rebuild gdrkit with them");
   if (images.fat_binary.size_bytes != 0) done = load_image(kernel, images.fat_binary, &loaded);
   if (!done) done = load_image(kernel, images.ptx, &loaded);
   if (!done) return done;
@@ -136,8 +142,9 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
 
 base::Status GpuKernels::check_shape(GpuKernel kernel, LaunchShape shape) noexcept {
   if (shape.blocks != 0 && shape.threads != 0 && shape.threads <= most_threads) return {};
-  return base::fail(EINVAL, "%s: invalid shape of %u blocks of %u threads; a block has 1 to %u",
-                    gpu_kernel_name(kernel), shape.blocks, shape.threads, most_threads);
+  return base::fail(
+      EINVAL, "cannot launch GPU kernel %s: invalid shape of %u blocks of %u threads; use blocks of 1 to %u threads",
+      gpu_kernel_name(kernel), shape.blocks, shape.threads, most_threads);
 }
 
 #define GDRKIT_GPU_KERNEL(name, Parameters)                      \

@@ -37,7 +37,8 @@ base::Status GpuKernels::launch_any(const Parameters& parameters, LaunchShape sh
     return device_->launch(loaded_[static_cast<std::size_t>(kernel)].function, shape, stream, pointers);
   }
   auto* part = new (std::nothrow) HostPart<Parameters>{parameters, shape, play};
-  if (part == nullptr) return base::fail(ENOMEM, "out of memory for the parameters of %s", gpu_kernel_name(kernel));
+  if (part == nullptr)
+    return base::fail(ENOMEM, "out of memory while launching GPU kernel %s", gpu_kernel_name(kernel));
   auto launched = device_->launch_host_function(stream, &HostPart<Parameters>::run, part);
   if (!launched) delete part;
   return launched;

@@ -29,13 +29,13 @@ const char* load_all_nccl(void* library, NcclCalls* calls) noexcept {
 
 base::Status check_nccl(void* library, const char* file, NcclCalls* calls) noexcept {
   if (const char* missing = load_all_nccl(library, calls); missing != nullptr) {
-    return base::fail(ENOSYS, "%s does not have %s: it is not NCCL 2.18 or newer", file, missing);
+    return base::fail(ENOSYS, "cannot use %s: it lacks %s; install NCCL 2.18 or newer", file, missing);
   }
   if (const int result = calls->get_version(&calls->version); result != nccl_success) {
-    return base::fail_vendor(EIO, result, "ncclGetVersion of %s failed with %d", file, result);
+    return base::fail_vendor(EIO, result, "cannot use NCCL: ncclGetVersion of %s failed with %d", file, result);
   }
   if (calls->version >= oldest_nccl_version) return {};
-  return base::fail(ENOSYS, "%s is NCCL %d.%d; use 2.18 or newer", file, calls->version / 10000,
+  return base::fail(ENOSYS, "cannot use %s: it is NCCL %d.%d; use 2.18 or newer", file, calls->version / 10000,
                     calls->version / 100 % 100);
 }
 
@@ -51,7 +51,7 @@ base::Result<const NcclCalls*> nccl_calls(const char* path) noexcept {
   void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "cannot load NCCL (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load NCCL (%s); install libnccl.so.2", text != nullptr ? text : "unknown error");
   }
   NcclCalls found;
   if (auto checked = check_nccl(library, file, &found); !checked) {

@@ -37,11 +37,12 @@ base::Result<const NvmlCalls*> nvml_calls() noexcept {
   void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "cannot load NVML (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load NVML (%s); install the NVIDIA driver, or mount it into the container",
+                      text != nullptr ? text : "unknown error");
   }
   if (const char* missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "libnvidia-ml.so.1 does not have %s: the driver is too old", missing);
+    return base::fail(ENOSYS, "cannot use libnvidia-ml.so.1: it lacks %s; update the NVIDIA driver", missing);
   }
   is_loaded = true;
   return &calls;

@@ -31,11 +31,12 @@ base::Result<const CmCalls*> cm_calls() noexcept {
   void* library = ::dlopen("librdmacm.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "cannot load librdmacm (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load librdmacm (%s); install librdmacm1",
+                      text != nullptr ? text : "unknown error");
   }
   if (const char* missing = load_cm(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "librdmacm.so.1 does not have %s: it is older than rdma-core 23", missing);
+    return base::fail(ENOSYS, "cannot use librdmacm.so.1: it lacks %s; install rdma-core 23 or newer", missing);
   }
   is_loaded = true;
   return &calls;

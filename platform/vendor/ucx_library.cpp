@@ -43,7 +43,7 @@ base::Result<const UcxCalls*> ucx_calls() noexcept {
   }
   if (const char* const missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "%s does not have %s: use UCX 1.13 or newer", name, missing);
+    return base::fail(ENOSYS, "cannot use %s: it lacks %s; use UCX 1.13 or newer", name, missing);
   }
   is_loaded = true;
   return &calls;

@@ -42,11 +42,12 @@ base::Result<const Calls*> loaded() noexcept {
   void* library = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "cannot load libibverbs (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load libibverbs (%s); install libibverbs1",
+                      text != nullptr ? text : "unknown error");
   }
   if (const char* missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "libibverbs.so.1 does not have %s: it is not libibverbs of rdma-core", missing);
+    return base::fail(ENOSYS, "cannot use libibverbs.so.1: it lacks %s; install libibverbs of rdma-core", missing);
   }
   is_loaded = true;
   return &calls;

@@ -156,8 +156,8 @@ class BindChoice(Test):
         self.assertEqual(self.gpu(**{**job, "CUDA_VISIBLE_DEVICES": "GPU-5abc"}), "GPU5")
 
     def test_variables_that_contradict_each_other_bind_nothing_and_set_no_adapter(self):
-        for variables, part in (({"SLURM_STEP_GPUS": "1,2", "CUDA_VISIBLE_DEVICES": "1"}, "may name two GPUs"),
-                                ({"SLURM_STEP_GPUS": "5", "CUDA_VISIBLE_DEVICES": "3"}, "name different GPUs")):
+        for variables, part in (({"SLURM_STEP_GPUS": "1,2", "CUDA_VISIBLE_DEVICES": "1"}, "only those of SLURM_STEP_GPUS=1,2"),
+                                ({"SLURM_STEP_GPUS": "5", "CUDA_VISIBLE_DEVICES": "3"}, "is not in SLURM_STEP_GPUS=5")):
             ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", **variables)
             self.assertEqual((ended.returncode, ended.stdout), (2, ""), variables)
             self.assertIn(part, ended.stderr)
@@ -204,7 +204,7 @@ class BindChoice(Test):
         with Lent(m.without_gpu()) as folder:
             ended = bind(folder, "--dry-run", LOCAL_RANK="0")
         self.assertEqual((ended.returncode, ended.stdout), (77, ""))
-        self.assertIn("no NVIDIA GPU", ended.stderr)
+        self.assertIn("is an NVIDIA GPU", ended.stderr)
 
 
 class BindStart(Test):

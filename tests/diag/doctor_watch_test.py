@@ -149,7 +149,7 @@ class DoctorWatch(Test):
                 file.add(folder, ".")
             ended = run("gdrkit", "doctor", "--root", archive, "--watch", "1", "--count", "1")
             self.assertEqual((ended.code, ended.out), (2, ""))
-            self.assertIn("a recording does not", ended.err)
+            self.assertIn("cannot watch a recording", ended.err)
             for arguments in (("0",), ("-1",), ("soon",), ("nan",), ("inf",), ("1s",), ("90000",), ("1", "--count", "-1"), ("1", "--prom"),
                               ("1", "--only", "acs*"), ("1", "--strict"), ("1", "--level", "probe"), ("1", "--short")):
                 ended = run("gdrkit", "doctor", "--root", folder, "--watch", *arguments)

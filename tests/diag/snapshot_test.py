@@ -109,7 +109,7 @@ class SnapshotArchives(Test):
             self.assertEqual(piped(archive, "doctor", "diff", "-", folder)[0], 0)
             code, out, err = piped(archive, "doctor", "diff", "-", "-")
             self.assertEqual((code, out), (2, ""))
-            self.assertIn("only one recording", err)
+            self.assertIn("cannot read two recordings", err)
         code, out, err = piped(b"", "doctor", "--root", "-")
         self.assertEqual((code, out), (4, ""))
         self.assertIn("truncated at byte 0", err)

@@ -71,10 +71,10 @@ class PplatLines(Test):
     def test_errors_are_reported_with_1(self):
         for arguments, text in ((("-s", "6"), "ERROR: data_size must be divisible by 4."),
                                 (("-s", "0x80000000"), "ERROR: data_size must be at most 1073741824"),
-                                (("-t", "0"), "--iterations: 0 is not from 1"), (("-t", "-5"), "--iterations: -5"),
+                                (("-t", "0"), "--iterations: 0 is out of range: use 1 to"), (("-t", "-5"), "--iterations: -5"),
                                 (("-u", "-1"), "timeout"), (("-B", "0", "-s", "4"), "block"),
-                                (("-T", "1025", "-s", "4"), "--threads: 1025 is not from 1 to 1024"), (("-T", "0", "-s", "4"), "threads"),
-                                (("-B", "60000", "-s", "4"), "at once, only"),
+                                (("-T", "1025", "-s", "4"), "--threads: 1025 is out of range: use 1 to 1024"), (("-T", "0", "-s", "4"), "threads"),
+                                (("-B", "60000", "-s", "4"), "this GPU runs only"),
                                 (("-m", "2"), "Invalid benchmark mode '2'"), (("-G", "disk"), "'disk'"),
                                 (("-C", "disk"), "'disk'"), (("-D", "disk"), "'disk'"),
                                 (("-a", "odd"), "Unrecognized fn argument"),

@@ -135,7 +135,7 @@ double parse_interval(const std::string& text) {
 
 cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw cli::Failure(cli::ExitCode::usage, "--watch polls counters, and a recording does not change; remove --root");
+    throw cli::Failure(cli::ExitCode::usage, "cannot watch a recording: its counters do not change; remove --root");
   }
   const EndSignals signals;
   Counters before;
@@ -145,7 +145,7 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   }
   if (before.counters.empty() && before.links.empty()) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       "nothing to watch: found no adapter in /sys/class/infiniband, and no GPU with error counters or "
+                       "cannot watch: found no adapter in /sys/class/infiniband, and no GPU with error counters or "
                        "a link in /sys/bus/pci/devices");
   }
   if (plan.is_json) {

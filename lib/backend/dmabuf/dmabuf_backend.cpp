@@ -41,8 +41,9 @@ int ordinal_in_use(const driver::CudaCalls& cuda) noexcept {
 /// Whether the backend is likely to work although it could not be tested and was not requested.
 base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda) noexcept {
   if (const int found = driver::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
-    return base::fail(found == -ENOENT ? ENODEV : -found, "cannot use the NVIDIA driver: %s: %s", driver_node,
-                      std::strerror(-found));
+    return base::fail(found == -ENOENT ? ENODEV : -found,
+                      "cannot access %s: %s; install the NVIDIA driver, or allow this user or container to use it",
+                      driver_node, std::strerror(-found));
   }
   int version = 0;
   (void)cuda.driver_get_version(&version);
@@ -170,7 +171,8 @@ base::Status DmabufBackend::try_scratch() noexcept {
     case Calibration::proved: traits_.is_untried = false; return {};
     case Calibration::contradicted:
       return base::fail_literal(EIO,
-                                "cannot use dma-bufs: a test mapping does not contain the data of the exported memory");
+                                "cannot use dma-bufs: a test mapping does not contain the data of the exported memory; "
+                                "set GDRKIT_BACKEND=rm");
     case Calibration::impossible: break;
   }
   return scratch.failure();

@@ -61,7 +61,10 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
   fd_ = made.dmabuf_fd;
   if (const int closing = driver::as_user_errno(system_.ioctl(fd_, FIOCLEX, nullptr)); closing < 0) {
     (void)release();
-    return base::fail(-closing, "cannot set close-on-exec on the dma-buf: ioctl(FIOCLEX): %s", std::strerror(-closing));
+    return base::fail(
+        -closing,
+        "cannot map through a dma-buf: setting close-on-exec failed: ioctl(FIOCLEX): %s; set GDRKIT_BACKEND=rm",
+        std::strerror(-closing));
   }
   type_ = has_coherent_link && flags == 0 ? cpu::MappingType::cached : cpu::MappingType::write_combining;
   return {};
@@ -94,11 +97,10 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
       system_.mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset_, &mapped));
   if (result == -ENOMEM) return bar1_is_full(size_bytes, "mmap: out of memory");
   if (result < 0) {
-    return base::fail(
-        -result,
-        "cannot map the dma-buf: mmap of %zu bytes: %s; drivers before CUDA 13.3 export dma-bufs of a GPU "
-        "with a BAR1 for RDMA only, so set GDRKIT_BACKEND=rm",
-        size_bytes, std::strerror(-result));
+    return base::fail(-result,
+                      "cannot map the dma-buf: mmap of %zu bytes: %s; set GDRKIT_BACKEND=rm (drivers before CUDA 13.3 "
+                      "export such dma-bufs only for RDMA)",
+                      size_bytes, std::strerror(-result));
   }
   address_ = static_cast<std::uint8_t*>(mapped);
   size_bytes_ = size_bytes;
@@ -108,7 +110,7 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
 base::Status DmabufMapping::unmap() noexcept {
   if (address_ == nullptr) return {};
   if (const int result = driver::as_user_errno(system_.munmap(address_, size_bytes_)); result < 0)
-    return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
+    return base::fail(-result, "cannot unmap the memory: munmap: %s", std::strerror(-result));
   address_ = nullptr;
   size_bytes_ = 0;
   return {};
@@ -135,7 +137,8 @@ std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
   if (!failure_) return nullptr;
   std::uint8_t* const address = mapping_.address();
   if (driver::can_load_from(address) && driver::can_load_from(address + mapping_.size_bytes() - 1)) return address;
-  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver created a mapping that cannot be read");
+  failure_ = base::fail_literal(
+      EIO, "cannot use dma-bufs: the driver created a mapping that cannot be read; set GDRKIT_BACKEND=rm");
   return nullptr;
 }
 

@@ -99,8 +99,10 @@ base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType 
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::write_combining) {
-    return base::fail(EOPNOTSUPP, "cannot map emulated memory as %s: the emulated device supports write-combining only",
-                      name_of(requested));
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot map emulated memory as %s: the emulated device supports only write-combining; request the default type",
+        name_of(requested));
   }
   auto mapping = driver::emulated_map_held(held_, *length);
   if (!mapping) return base::pass(mapping);

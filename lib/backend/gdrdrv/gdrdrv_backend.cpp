@@ -72,18 +72,19 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
     case EINVAL:
       return base::fail(EINVAL,
                         "cannot pin 0x%" PRIx64 " + %" PRIu64
-                        " bytes with gdrdrv: the range is not device memory (freed, never allocated, host or managed "
-                        "memory), exceeds its allocation, or was not allocated for GPUDirect RDMA",
+                        " bytes with gdrdrv: the range is not device memory (never allocated, freed, host or managed), "
+                        "exceeds its allocation, or is not for GPUDirect RDMA; pin inside one allocation of cudaMalloc",
                         range.page_address, range.page_bytes);
     case EOPNOTSUPP:
       return base::fail(EOPNOTSUPP,
-                        "cannot pin 0x%" PRIx64 " with gdrdrv: the GPU or the kind of memory does not support it",
+                        "cannot pin 0x%" PRIx64
+                        " with gdrdrv: the GPU or the memory type does not support it; pin memory of cudaMalloc",
                         range.page_address);
     case ENOMEM:
       return base::fail(
           ENOMEM,
           "cannot pin %" PRIu64 " KiB at 0x%" PRIx64
-          " with gdrdrv: BAR1 or a limit of the module, which all processes share, is exhausted; unpin other memory",
+          " with gdrdrv: BAR1 or the kernel module's limit for all processes is exhausted; unpin other memory",
           range.page_bytes / 1024, range.page_address);
     case EACCES:
       return base::fail(EACCES, "cannot pin with gdrdrv: another process opened %s; open a context in this process",
@@ -110,28 +111,30 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, co
 base::Status GdrdrvPin::check_state() noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "cannot read the state of a pin from the gdrdrv kernel module: %s", std::strerror(-result));
+    return base::fail(EIO, "cannot pin: the gdrdrv kernel module did not report the pin: %s", std::strerror(-result));
   }
   cost_ = {state.pin_cycles, state.tsc_khz};
   std::int64_t offset = 0;
   const bool is_as_requested = state.address == page_address_ && state.mapped_bytes == page_bytes_ &&
                                state.page_bytes == gpu_page_bytes && state.mapping_type == 0;
   if (is_as_requested && offset_of(handle_, page_bytes_, &offset)) return {};
-  return base::fail(
-      EIO,
-      "cannot pin 0x%" PRIx64 " + %zu bytes: the gdrdrv kernel module returned an unexpected pin (0x%" PRIx64
-      " + %" PRIu64 " bytes in pages of %u bytes, handle 0x%" PRIx64 ", mapping type %u)",
-      page_address_, page_bytes_, state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type);
+  return base::fail(EIO,
+                    "cannot pin 0x%" PRIx64
+                    " + %zu bytes: the gdrdrv kernel module did not pin the requested range (it pinned 0x%" PRIx64
+                    " + %" PRIu64 " bytes in pages of %u bytes, handle 0x%" PRIx64 ", mapping type %u)",
+                    page_address_, page_bytes_, state.address, state.mapped_bytes, state.page_bytes, handle_,
+                    state.mapping_type);
 }
 
 base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   if (requested != MappingType::none && !is_supported(requested)) {
-    return base::fail(EOPNOTSUPP, "cannot map 0x%" PRIx64 ": invalid mapping type %u", page_address_,
-                      static_cast<unsigned>(requested));
+    return base::fail(EOPNOTSUPP, "cannot map 0x%" PRIx64 ": unsupported mapping type %u; request the default type",
+                      page_address_, static_cast<unsigned>(requested));
   }
   const auto length = length_to_map(*this, size_bytes, address_);
   if (!length) return base::pass(length);
-  if (!is_pinned_) return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": it is no longer pinned", page_address_);
+  if (!is_pinned_)
+    return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": it is no longer pinned; pin it again", page_address_);
   base::Status mapped = request_type(requested);
   if (mapped) mapped = map_pages(*length);
   base::Result<MappingType> type = mapped ? read_type(requested) : base::Result<MappingType>(base::pass(mapped));
@@ -149,10 +152,11 @@ base::Status GdrdrvPin::request_type(MappingType requested) noexcept {
     return {};
   }
   if (result == -EOPNOTSUPP) {
-    return base::fail(EOPNOTSUPP,
-                      "cannot map 0x%" PRIx64
-                      " as %s: the gdrdrv kernel module does not support this type for this memory",
-                      page_address_, name_of(requested));
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot map 0x%" PRIx64
+        " as %s: the gdrdrv kernel module does not support this type for this memory; request the default type",
+        page_address_, name_of(requested));
   }
   return base::fail(-result == EINVAL || -result == EACCES ? -result : EIO,
                     "cannot request a %s mapping from the gdrdrv kernel module: %s", name_of(requested),
@@ -182,8 +186,9 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   const auto type = static_cast<MappingType>(state.mapping_type);
   if (state.mapping_type > static_cast<unsigned>(MappingType::device) || !is_supported(type)) {
     if (is_invalidated()) {
-      return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner while it was being mapped",
-                        page_address_);
+      return base::fail(
+          EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner while it was being mapped; unpin it",
+          page_address_);
     }
     return base::fail(EIO, "cannot map 0x%" PRIx64 ": the gdrdrv kernel module reports the invalid mapping type %u",
                       page_address_, state.mapping_type);
@@ -198,9 +203,11 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
 }
 
 base::Status GdrdrvPin::unmap() noexcept {
-  if (address_ == nullptr) return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": it is not mapped", page_address_);
+  if (address_ == nullptr)
+    return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": it is not mapped (never mapped, or already unmapped)",
+                      page_address_);
   if (const int result = driver::as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
-    return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
+    return base::fail(-result, "cannot unmap the memory: munmap: %s", std::strerror(-result));
   }
   address_ = nullptr;
   return {};

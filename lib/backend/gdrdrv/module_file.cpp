@@ -55,14 +55,14 @@ StaleNode::StaleNode(driver::System& system) noexcept {
   if (own_major >= 0) {
     std::snprintf(
         text, sizeof text,
-        "%s is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0; remove it, then run mknod -m 666 "
+        "%s is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0; remove the file, then run mknod -m 666 "
         "%s c %d 0 (in a container: start it again)",
         node, major, minor, own_major, node, own_major);
   } else if (own_minor < 0) {
-    std::snprintf(
-        text, sizeof text,
-        "%s is stale: it has the number %u:%u, and no gdrdrv kernel module is loaded; load it, or remove the node",
-        node, major, minor);
+    std::snprintf(text, sizeof text,
+                  "%s is stale: it has the number %u:%u, and no gdrdrv kernel module is loaded; load it, or remove the "
+                  "device file",
+                  node, major, minor);
   }
 }
 
@@ -71,16 +71,16 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
   switch (error) {
     case ENOENT:
       return base::fail(ENODEV,
-                        "cannot open %s: no gdrdrv kernel module is loaded; load it. If the host has loaded it, start "
-                        "this container with --device %s",
+                        "cannot open %s: the gdrdrv kernel module is not loaded (optional); to use it, load it, and "
+                        "start a container with --device %s",
                         node, node);
     case ENXIO:
     case ENODEV:
       if (stale.is_stale()) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text);
-      return base::fail(
-          ENODEV,
-          "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an outdated device number", node,
-          std::strerror(error));
+      return base::fail(ENODEV,
+                        "cannot open %s: %s; load the gdrdrv kernel module, or recreate the device file if its device "
+                        "number is outdated",
+                        node, std::strerror(error));
     case EACCES:
       return base::fail(EACCES, "cannot open %s: %s; give this user read and write permission (check: ls -l %s)", node,
                         std::strerror(error), node);
@@ -98,8 +98,10 @@ base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t mi
   const ModuleVersion version{driver};
   const ModuleVersion minimum{minimum_api};
   if (driver < oldest_module) {
-    return base::fail(EOPNOTSUPP, "cannot use gdrdrv %u.%u: version 2.0 or newer is required; update the kernel module",
-                      version.major_number(), version.minor_number());
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot use gdrdrv %u.%u: it is older than 2.0, the oldest supported version; update the kernel module",
+        version.major_number(), version.minor_number());
   }
   if (minimum_api > supported_api) {
     return base::fail(
@@ -150,8 +152,10 @@ base::Status ModuleFile::read_version() noexcept {
       return base::fail(EOPNOTSUPP, "cannot use %s: it belongs to another driver (GET_VERSION: %s); %s", node,
                         std::strerror(-result), stale.text);
     }
-    return base::fail(EOPNOTSUPP, "cannot use %s: it is not the node of gdrdrv 2.0 or newer (GET_VERSION: %s)", node,
-                      std::strerror(-result));
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot use %s: it is not the device file of gdrdrv 2.0 or newer (GET_VERSION: %s); load gdrdrv 2.0 or newer",
+        node, std::strerror(-result));
   }
   if (result < 0) return base::fail(-result, "cannot read the version of %s: %s", node, std::strerror(-result));
   auto version = check_version(reply.driver, reply.minimum_api);

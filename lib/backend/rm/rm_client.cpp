@@ -58,13 +58,14 @@ base::Result<int> open_control_node(driver::System& system, const std::string& d
 
 base::Status RmClient::check(const char* what, int result, std::uint32_t status) const noexcept {
   if (result < 0) {
-    return base::fail(-result, "cannot execute %s: %s (driver %s rejected the structure size, or the GPU is lost)",
-                      what, std::strerror(-result), driver_.c_str());
+    return base::fail(-result,
+                      "the NVIDIA driver rejected %s: %s (driver %s has another interface, or the GPU is lost)", what,
+                      std::strerror(-result), driver_.c_str());
   }
   if (status != status::ok) {
     return base::fail_vendor(status_errno(status), static_cast<int>(status),
-                             "cannot execute %s: status 0x%x (%s), driver %s", what, status, status_name(status),
-                             driver_.c_str());
+                             "the NVIDIA driver rejected %s: status 0x%x (%s), driver version %s", what, status,
+                             status_name(status), driver_.c_str());
   }
   return {};
 }

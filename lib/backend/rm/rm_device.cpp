@@ -46,8 +46,10 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
     pci_ = text;
     return {};
   }
-  return base::fail(
-      ENODEV, "cannot find the GPU at %s: CUDA reports it for the memory, but the driver does not list it", pci_bus_id);
+  return base::fail(ENODEV,
+                    "cannot find the GPU at %s: CUDA reports that it holds the memory, but the driver does not list "
+                    "it; compare with nvidia-smi -L",
+                    pci_bus_id);
 }
 
 base::Status RmDevice::allocate_objects() noexcept {

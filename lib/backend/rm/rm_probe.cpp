@@ -27,8 +27,10 @@ int query_version(driver::System& system, int control_fd, CheckVersion* reply) n
 /// For containers whose /proc lacks the driver's folder: reads the version from the control node.
 base::Result<std::string> version_of_node(driver::System& system, int read_error) {
   if (system.access(control_node, F_OK) == -ENOENT) {
-    return base::fail(ENODEV, "cannot use a GPU: no NVIDIA driver is loaded (neither %s nor %s exists)", version_file,
-                      control_node);
+    return base::fail(ENODEV,
+                      "cannot use a GPU: no NVIDIA driver is loaded (neither %s nor %s exists); install it, or give "
+                      "the container the GPU (--gpus all)",
+                      version_file, control_node);
   }
   const auto fd = open_control_node(system, "");
   if (!fd) return base::pass(fd);
@@ -60,8 +62,8 @@ base::Result<std::string> read_version(driver::System& system) {
 base::Status confirm_version(driver::System& system, const RmClient& client) noexcept {
   CheckVersion check;
   if (const int result = query_version(system, client.control_fd(), &check); result < 0)
-    return base::fail(-result, "cannot check the version of driver %s: CHECK_VERSION_STR: %s", client.driver().c_str(),
-                      std::strerror(-result));
+    return base::fail(-result, "cannot check the version of driver %s: ioctl CHECK_VERSION_STR: %s",
+                      client.driver().c_str(), std::strerror(-result));
   if (client.driver() == check.text) return {};
   return base::fail(
       EIO, "cannot use the NVIDIA driver: version %s is loaded, but %s reports %s; reload the driver or reboot",

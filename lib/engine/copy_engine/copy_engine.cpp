@@ -69,7 +69,7 @@ class CopyEngine final : public Engine {
 
 base::Result<std::unique_ptr<Engine>> open_copy_engine(const Place& place) noexcept {
   std::unique_ptr<Engine> engine(new (std::nothrow) CopyEngine(place.gpu));
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine copy_engine");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine copy_engine");
   return engine;
 }
 

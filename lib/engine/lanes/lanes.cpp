@@ -232,7 +232,7 @@ base::Status Lanes::complete(Ticket ticket) noexcept {
 
 base::Result<std::unique_ptr<Engine>> open_lanes(const Place& place) noexcept {
   std::unique_ptr<Engine> engine(new (std::nothrow) lanes::Lanes(place.gpu));
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine lanes");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine lanes");
   return engine;
 }
 

@@ -219,7 +219,8 @@ base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexce
   const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
   if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
     if (is_warm_one)
-      return base::fail_literal(EAGAIN, "engine mover is not warm: its GPU kernel is not running, or is about to end");
+      return base::fail_literal(EAGAIN,
+                                "cannot copy at once: the GPU kernel of engine mover is not running; retry later");
     if (base::Status running = wait_until_running(now); !running) return base::pass(running);
   }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
@@ -276,8 +277,8 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
     if (waited < limits_.answer.count() + limits_.end.count()) continue;
     is_lost_.store(true);
     return base::fail(ETIMEDOUT,
-                      "engine mover: the GPU has not responded for %lld ms and may still write to the memory of this "
-                      "copy; end the process without reusing that memory",
+                      "cannot complete the copy of engine mover: the GPU has not responded for %lld ms and may still "
+                      "write to the copy's memory; end the process without reusing that memory",
                       static_cast<long long>(waited / 1000000));
   }
 }
@@ -301,7 +302,7 @@ base::Status Mover::complete(Ticket ticket) noexcept {
 
 base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
   std::unique_ptr<mover::Mover> engine(new (std::nothrow) mover::Mover(place));
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine mover");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine mover");
   if (base::Status opened = engine->open(place); !opened) return base::pass(opened);
   return std::unique_ptr<Engine>(std::move(engine));
 }

@@ -23,7 +23,7 @@ namespace gdrkit::engine::mover {
 namespace {
 
 constexpr const char* entry_name = "gdrkit_mover";
-constexpr const char* open_operation = "cannot open the engine mover";
+constexpr const char* open_operation = "cannot open engine mover";
 constexpr std::uint32_t launch_mask = 0x7fffffff;  // what a status word has room for
 constexpr std::size_t status_bytes = 4096;
 
@@ -45,10 +45,12 @@ base::Status refuse_shared_gpu(const Gpu& gpu) noexcept {
                       open_operation, *mode);
   }
   if (*mps != 0) {
-    return base::fail(EOPNOTSUPP, "%s: processes share the GPU through MPS, and a resident GPU kernel would slow them",
-                      open_operation);
+    return base::fail(
+        EOPNOTSUPP, "%s: processes share the GPU through MPS, and this engine would slow them; use engine copy_engine",
+        open_operation);
   }
-  if (*unified == 0) return base::fail(EOPNOTSUPP, "%s: the GPU has no unified addressing", open_operation);
+  if (*unified == 0)
+    return base::fail(EOPNOTSUPP, "%s: the GPU has no unified addressing; use engine copy_engine", open_operation);
   return {};
 }
 
@@ -67,7 +69,7 @@ base::Result<std::unique_ptr<ResidentKernel>> ResidentKernel::open(Gpu& gpu, con
   }
   if (base::Status allowed = refuse_shared_gpu(gpu); !allowed) return base::pass(allowed);
   std::unique_ptr<ResidentKernel> resident(new (std::nothrow) ResidentKernel(gpu, limits));
-  if (resident == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine mover");
+  if (resident == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine mover");
   if (base::Status loaded = resident->load(); !loaded) return base::pass(loaded);
   return resident;
 }
@@ -120,7 +122,7 @@ base::Status ResidentKernel::refuse_during_capture() const noexcept {
         EAGAIN, result,
         "cannot start engine mover while a CUDA graph is being captured; copy before or after the capture");
   }
-  return driver::cuda_failure(result, "cannot start the mover's GPU kernel: cuStreamIsCapturing");
+  return driver::cuda_failure(result, "cannot start the GPU kernel of engine mover: cuStreamIsCapturing");
 }
 
 base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag) noexcept {
@@ -137,7 +139,7 @@ base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag
   void* list[] = {&parameters};
   const int result =
       gpu_.calls().launch_kernel(function_, limits_.blocks, 1, 1, threads_per_block, 1, 1, 0, stream_, list, nullptr);
-  if (result != 0) return driver::cuda_failure(result, "cannot start the mover's GPU kernel: cuLaunchKernel");
+  if (result != 0) return driver::cuda_failure(result, "cannot start the GPU kernel of engine mover: cuLaunchKernel");
   launch_.store(number, std::memory_order_release);
   return {};
 }

@@ -65,7 +65,9 @@ std::string verdict_text(const CompareReport& report) {
     return cli::format("%zu of %zu points are slower beyond the noise\n", report.slower.size(), points);
   }
   if (report.undecided.empty()) return "nothing is slower beyond the noise\n";
-  std::string text = "NO VERDICT: nothing is known to be slower, but important points cannot be judged:\n";
+  std::string text =
+      "NO VERDICT: nothing is known to be slower, but important points cannot be judged; measure both again with more "
+      "rounds (gdrkit bench: without --quick, or with more --rounds). The points:\n";
   for (const std::string& clause : report.undecided) text += "  " + clause + "\n";
   return text;
 }

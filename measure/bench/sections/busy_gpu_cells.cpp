@@ -28,7 +28,8 @@ class BurningGpu final : public Disturbance {
   explicit BurningGpu(Session* session) : device_(session->device()) {
     const Elsewhere elsewhere(session->cpus());
     auto kernels = platform::GpuKernels::load<platform::GpuKernel::burn>(*device_);
-    if (!kernels.has_value()) throw CannotMeasure("cannot load the GPU kernel: " + std::string(kernels.error().text()));
+    if (!kernels.has_value())
+      throw CannotMeasure("cannot load the GPU kernel that keeps the GPU busy: " + std::string(kernels.error().text()));
     kernels_ = std::make_unique<platform::GpuKernels>(std::move(*kernels));
     const std::size_t bytes = device_->is_emulated() ? scratch_bytes / 16 : scratch_bytes;
     scratch_ = take(device_->allocate(platform::AllocationKind::cuda_malloc, bytes + sizeof(std::uint64_t)));
@@ -47,7 +48,8 @@ class BurningGpu final : public Disturbance {
     const auto launched = kernels_->launch(parameters, {kernels_->resident_blocks(), threads_in_block}, stream_);
     if (!launched.has_value()) {
       (void)device_->destroy_stream(stream_);
-      throw CannotMeasure(std::string("cannot launch the GPU kernel: ") + launched.error().text());
+      throw CannotMeasure(std::string("cannot launch the GPU kernel that keeps the GPU busy: ") +
+                          launched.error().text());
     }
   }
 

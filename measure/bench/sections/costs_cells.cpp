@@ -79,10 +79,11 @@ PinTimes pin_and_undo(gdr_t context, const AlignedAllocation& memory) {
   times.begin = platform::now_ns();
   const int pin_result = gdr_pin_buffer(context, memory.address(), size, 0, 0, &handle);
   times.pinned = platform::now_ns();
-  if (pin_result != 0) throw CannotMeasure(std::string("gdr_pin_buffer: ") + errno_text(pin_result));
+  if (pin_result != 0)
+    throw CannotMeasure(std::string("cannot pin the buffer: gdr_pin_buffer: ") + errno_text(pin_result));
   const int map_result = gdr_map(context, handle, &mapping, size);
   times.mapped = platform::now_ns();
-  if (map_result != 0) throw CannotMeasure(std::string("gdr_map: ") + errno_text(map_result));
+  if (map_result != 0) throw CannotMeasure(std::string("cannot map the buffer: gdr_map: ") + errno_text(map_result));
   const std::int64_t before_unmap = platform::now_ns();
   check(gdr_unmap(context, handle, mapping, size), "gdr_unmap");
   times.unmapped = platform::now_ns() - before_unmap + times.mapped;
@@ -97,7 +98,8 @@ void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   const std::int64_t begin = platform::now_ns();
   const gdr_t context = gdr_open();
   const std::int64_t opened = platform::now_ns();
-  if (context == nullptr) throw cli::Failure(cli::ExitCode::failed, "gdr_open failed");
+  if (context == nullptr)
+    throw cli::Failure(cli::ExitCode::failed, "cannot open a context: gdr_open failed; gdrkit info prints the cause");
   PinTimes first;
   PinTimes later;
   try {
@@ -151,7 +153,7 @@ void fill(platform::Device* device, const AlignedAllocation& memory) {
     const auto copied = device->copy_to_device(memory.address() + at, bytes.data(),
                                                std::min(bytes.size(), memory.rounded_bytes() - at));
     if (!copied.has_value())
-      throw cli::Failure(cli::ExitCode::failed, "filling the buffer: " + std::string(copied.error().text()));
+      throw cli::Failure(cli::ExitCode::failed, "cannot fill the buffer: " + std::string(copied.error().text()));
   }
 }
 

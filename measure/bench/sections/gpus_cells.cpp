@@ -88,7 +88,7 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
 Pair open_pair(Session* session) {
   const auto count = session->is_emulated() ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count.has_value()) throw CannotMeasure(count.error().text());
-  if (*count < 2) throw CannotMeasure("this machine has fewer than two GPUs");
+  if (*count < 2) throw CannotMeasure("cannot copy between GPUs: this machine has fewer than two GPUs");
   const int second = session->device()->identity().ordinal == 0 ? 1 : 0;
   auto opened = session->is_emulated() ? platform::open_emulated_device(second) : platform::open_cuda_device(second);
   (void)session->device()->make_current();

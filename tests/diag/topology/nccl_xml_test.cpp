@@ -41,10 +41,10 @@ TEST(XmlText, RejectsUnsupportedSyntaxWithTheLine) {
 TEST(XmlText, IsBounded) {
   std::string deep;
   for (std::size_t i = 0; i <= XmlElement::most_depth; ++i) deep += "<a>";
-  EXPECT_EQ(refusal(deep), "line 1: elements are nested too deep");
+  EXPECT_EQ(refusal(deep), "line 1: the elements are nested too deep");
   std::string many = "<a>";
   for (std::size_t i = 0; i <= XmlElement::most_elements; ++i) many += "<b/>";
-  EXPECT_EQ(refusal(many + "</a>"), "line 1: too many elements");
+  EXPECT_EQ(refusal(many + "</a>"), "line 1: the file has too many elements");
 }
 
 /// Writes and reads the file, and compares the classes of every pair.

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenFails,
                          ::testing::Values(std::tuple(524, EOPNOTSUPP, "Operation not supported"),
                                            std::tuple(ENODEV, ENODEV, "No such device"),
                                            std::tuple(EPERM, EPERM, "not permitted"),
-                                           std::tuple(EINVAL, EINVAL, "RDMA only"),
+                                           std::tuple(EINVAL, EINVAL, "only for RDMA"),
                                            std::tuple(600, EIO, "Input/output error")));
 
 TEST(DmabufOpen, TestsADriverThatRefusesOnlyOnce) {

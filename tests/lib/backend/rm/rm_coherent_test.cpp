@@ -84,7 +84,7 @@ TEST_F(RmCoherent, TheDeviceAddressSupportsOnlyCached) {
     const auto rejected = held->map(mib, type);
     ASSERT_FALSE(rejected);
     EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("forces PCIe"));
+    EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("FORCE_PCIE"));
   }
   EXPECT_FALSE(held->map(0, MappingType::none));
   EXPECT_FALSE(held->map(mib + 1, MappingType::none));

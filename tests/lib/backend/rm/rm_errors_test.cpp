@@ -154,7 +154,7 @@ TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.is_hook_installable = false;
   start();
-  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot observe"));
+  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot be observed"));
   EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are used only on request";
 }
 
