@@ -111,9 +111,10 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
   if (!placed.is_as_wanted()) {
-    throw Failure(ExitCode::cannot_run, format("cannot bind as --numa %d:%d requests; the actual place is: ",
-                                               choice.pair.cpu_node, choice.pair.memory_node) +
-                                            placed.line());
+    throw Failure(ExitCode::cannot_run,
+                  format("--numa %d:%d: cannot bind to these nodes; use --numa auto or --no-bind (now: ",
+                         choice.pair.cpu_node, choice.pair.memory_node) +
+                      placed.line() + ")");
   }
   return placed;
 }

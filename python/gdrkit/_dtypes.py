@@ -25,12 +25,12 @@ class DType(NamedTuple):
 
     def pack(self, value: float) -> bytes:
         if not self.character:
-            raise TypeError(f"cannot convert a number of type {self.name}: Python has no such type; use an array")
+            raise TypeError(f"cannot store or load one {self.name}: Python has no such number type; use put or get with a tensor")
         return struct.pack(f"={self.character}", value)
 
     def unpack(self, data: bytes) -> Any:
         if not self.character:
-            raise TypeError(f"cannot convert a number of type {self.name}: Python has no such type; use an array")
+            raise TypeError(f"cannot store or load one {self.name}: Python has no such number type; use put or get with a tensor")
         return struct.unpack(f"={self.character}", data)[0]
 
 

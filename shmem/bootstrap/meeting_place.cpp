@@ -67,8 +67,11 @@ tl::unexpected<base::Error> refused(const std::string& path, int error, const st
                     path.c_str(), why.c_str());
 }
 
-tl::unexpected<base::Error> cannot_listen() {
-  return base::fail(errno, "cannot open a UNIX socket for the PEs of this node: %s", std::strerror(errno));
+tl::unexpected<base::Error> cannot_listen(bool is_in_folder) {
+  const int error = errno;
+  return base::fail(error, "cannot open a UNIX socket for the PEs of this node: %s; %s", std::strerror(error),
+                    is_in_folder ? "set GDRKIT_SHMEM_SOCKET_DIR to a folder that this user can write to"
+                                 : "start one job at a time with the same GDRKIT_SHMEM_ROOT, and check ulimit -n");
 }
 
 }  // namespace
@@ -108,10 +111,10 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
   const LocalAddress local = local_address(name, folder.get());
   UniqueFd socket = local_socket();
   if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&local.address), local.size) != 0) {
-    return cannot_listen();
+    return cannot_listen(static_cast<bool>(folder_));
   }
   LocalListener listener(std::move(socket), std::move(folder), name);
-  if (::listen(listener.get(), SOMAXCONN) != 0) return cannot_listen();
+  if (::listen(listener.get(), SOMAXCONN) != 0) return cannot_listen(static_cast<bool>(folder_));
   return listener;
 }
 

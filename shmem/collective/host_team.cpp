@@ -154,6 +154,10 @@ base::Status HostTeam::compare(const char* what, std::initializer_list<Argument>
       const std::uint64_t one = first.words[word], other = theirs.words[word];
       ++word;
       if (one == other) continue;
+      if (argument.is_code) {
+        return base::fail(EPROTO, "%s: %s differs between PE %d and PE %d; all PEs must pass the same value", what,
+                          argument.name, members_[0], pe);
+      }
       return base::fail(
           EPROTO, "%s: %s is %" PRId64 " on PE %d and %" PRId64 " on PE %d; all PEs must pass the same value", what,
           argument.name, static_cast<std::int64_t>(one), members_[0], static_cast<std::int64_t>(other), pe);

@@ -39,6 +39,7 @@ struct TeamRange {
 struct Argument {
   const char* name;
   std::uint64_t value;
+  bool is_code = false;  ///< not a number that the caller passed, so messages do not print it
 };
 
 /// Data of a PE in a meeting, in addition to the arguments.

@@ -128,7 +128,7 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
   const bool is_source_alike = checked.call.operation != CollectiveOperation::fcollect;
   const std::initializer_list<Argument> arguments = {
       {"the size in bytes", checked.call.size_bytes},
-      {"the code of root, type and reduction", checked.kind()},
+      {"the root, type or reduction", checked.kind(), true},
       {"the target's offset in the symmetric heap", checked.target_offset},
       {"the source's offset in the symmetric heap", is_source_alike ? checked.source_offset : 0}};
   if (auto met = prepared.team->meet(checked.name, operation, arguments, message); !met) return met;

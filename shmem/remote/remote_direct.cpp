@@ -118,7 +118,8 @@ void Remote::take_key(const RemoteMessage& message, const char* data, std::size_
     return;
   }
   if (size_bytes == 0 || request.offset - message.offset >= message.size_bytes) {
-    return declare_dead(message.from, "it sent an invalid key of its memory");
+    return declare_dead(message.from,
+                        "it sent an invalid UCX key of its symmetric heap; use the same release of gdrkit for all PEs");
   }
   Peer& from = peer(message.from);
   RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};

@@ -86,7 +86,7 @@ TEST(NumaOptions, FailIfTheGivenNodesAreUnavailable) {
     FAIL() << "it continued with memory of another node";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.code(), ExitCode::cannot_run);
-    EXPECT_TRUE(says(failure.what(), "cannot bind as --numa 0:1 requests")) << failure.what();
+    EXPECT_TRUE(says(failure.what(), "--numa 0:1: cannot bind to these nodes")) << failure.what();
   }
 }
 

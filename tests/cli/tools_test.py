@@ -473,7 +473,7 @@ class DeviceChoice(Test):
 
     def test_unknown_names_in_the_environment_are_wrong_usage_with_the_list(self):
         for variables, text in (({"GDRKIT_BACKEND": "emulted"}, "'emulted'.*; use one of .*emulated"),
-                                ({"GDRKIT_COPY_KERNEL": "quick"}, "'quick'; this build has .*scalar")):
+                                ({"GDRKIT_COPY_KERNEL": "quick"}, "'quick'; use one of .*scalar")):
             for arguments in (("copybw",), ("bench", "--only", "costs"), ("sanity", "-t", "basic_cumemalloc")):
                 ended = run("gdrkit", *arguments, environment={"GDRKIT_BACKEND": "emulated", **variables})
                 self.assertEqual(ended.code, 2, (variables, arguments, ended.err))

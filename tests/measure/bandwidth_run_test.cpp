@@ -103,7 +103,8 @@ TEST_F(BandwidthRun, WrongDataIsAnErrorThatNamesCopyAndOffset) {
   faults_.is_copy_wrong = true;
   const TestReport report = run("device_to_host_memcpy_ce", 1);
   EXPECT_EQ(report.status, Status::error);
-  EXPECT_TRUE(says(report.reason, "from GPU 0 to the host is wrong at offset 1044480 of 1048576")) << report.reason;
+  EXPECT_TRUE(says(report.reason, "from GPU 0 to the host wrote wrong data at offset 1044480 of 1048576"))
+      << report.reason;
   EXPECT_EQ(run("host_to_device_bidirectional_memcpy_ce", 1).status, Status::error)
       << "the copies that run at the same time are checked, too";
   options_.is_verified = false;

@@ -25,12 +25,12 @@ class Counts(Test):
             extra = NEEDS.get(long, ()) if tool == "copylat" else ()
             ended = run("gdrkit", tool, long, MOST_INT, *extra)
             self.assertEqual((ended.code, ended.out), (2, ""), (tool, long))
-            self.assertRegex(ended.err, rf"{long}\b.*from \d+ to \d+")
+            self.assertRegex(ended.err, rf"{long}\b.*(use|from) \d+ to \d+")
             if short is None or tool in ("bandwidth", "bench"):
                 continue
             ended = run("gdrcopy_" + tool, short, MOST_INT)
             self.assertEqual((ended.code, ended.out), (1, ""), (tool, short))
-            self.assertRegex(ended.err, rf"{short}\b.*from \d+ to \d+")
+            self.assertRegex(ended.err, rf"{short}\b.*(use|from) \d+ to \d+")
 
     def test_zero_and_less_are_rejected(self):
         for tool, short, long in COUNTS:

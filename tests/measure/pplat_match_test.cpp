@@ -94,7 +94,8 @@ TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
       ADD_FAILURE() << "the wrong data was not detected";
     } catch (const cli::Failure& failure) {
       const char* wrong = is_gpu_first ? "160 of 160 words" : "320 of 320 words";
-      EXPECT_EQ(std::string(failure.what()).rfind(wrong, 0), 0U) << failure.what();
+      EXPECT_EQ(std::string(failure.what()).rfind(std::string("the data are wrong: ") + wrong, 0), 0U)
+          << failure.what();
     }
   }
 }

@@ -20,9 +20,9 @@ constexpr const char* nccl_remedy =
 
 const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        "gdrkit nccl: NCCL requires GPUs, and this machine has none; use --engine shmem for the emulated device");
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       "gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem, or "
+                       "unset GDRKIT_BACKEND");
   }
   const auto calls = platform::nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
   if (!calls)

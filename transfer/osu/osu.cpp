@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <string_view>
 
 #include "gdrkit/gdrkit.h"
 #include "transfer/engines/mpi_plugin.hpp"
@@ -108,9 +109,11 @@ class Run {
       case Ranks::any: needed = ranks >= 2 ? nullptr : "at least 2 ranks"; break;
     }
     if (needed == nullptr) return;
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit osu: %s requires %s, not %d; use gdrkit run -n 2 -- gdrkit osu ...",
-                                   plan_.test->name, needed, ranks));
+    const bool is_mpi = std::string_view(plan_.engine->name) == "mpi";
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit osu: %s requires %s, not %d; use %s -n 2 %s gdrkit osu ...", plan_.test->name, needed,
+                    ranks, is_mpi ? "mpirun" : "gdrkit run", is_mpi ? "" : "--"));
   }
 
   /// Collective. Without GPUs the doctor is not run.

@@ -93,7 +93,7 @@ void follow_launcher(Plan* plan) {
 void check_unsupported(const Options& options) {
   if (options.connection == "XRC" || options.connection == "DC") {
     refuse("-c " + options.connection +
-           " is not supported: use -c RC, which has all tests, UC or UD; or perftest's own programs for client and "
+           " is not supported; use -c RC (all tests), -c UC or -c UD, or run perftest's own programs on client and "
            "server");
   }
 }

@@ -98,9 +98,9 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
       expect_refused(sum_of_floats(side.target + (is_other ? 16 : 0), side.source, size), "the target's offset");
       auto call = sum_of_floats(side.target, side.source, size);
       if (is_other) call.reduction = GDRKIT_SHMEM_MAX;
-      expect_refused(call, "root, type and reduction");
+      expect_refused(call, "root, type or reduction");
       call = {collective::CollectiveOperation::broadcast, world, side.target, side.source, size, is_other ? 0 : 1};
-      expect_refused(call, "root, type and reduction");
+      expect_refused(call, "root, type or reduction");
       call.operation =
           is_other ? collective::CollectiveOperation::fcollect : collective::CollectiveOperation::broadcast;
       expect_refused(call, "PE 0 and PE 2 called different collective functions");

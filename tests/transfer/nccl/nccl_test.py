@@ -216,7 +216,7 @@ class NcclFailures(Test):
     def test_a_missing_or_unusable_library(self):
         for file, environment, text in (
             ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL \(/nonexistent.*libnccl2 or the Python package"),
-            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so does not have ncclGetUniqueId: .*2.18"),
+            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so: it lacks ncclGetUniqueId; .*2.18"),
             (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; use 2\.18 or newer"),
             (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
@@ -226,7 +226,7 @@ class NcclFailures(Test):
     def test_no_gpu(self):
         ended = run("gdrkit", "nccl", "all_reduce")
         self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: NCCL requires GPUs, and this machine has none; use --engine shmem for the emulated device", ended.err)
+        self.assertIn("gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem", ended.err)
 
     def test_too_few_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
@@ -375,7 +375,7 @@ class NcclUsage(Test):
 
     def test_each_test_of_the_list_has_the_name_of_the_original(self):
         ended = run("gdrkit", "nccl")
-        listed = re.search("give exactly one test: (.*)", ended.err).group(1).split(", ")
+        listed = re.search("give exactly one test, one of: (.*)", ended.err).group(1).split(", ")
         self.assertEqual(tuple(listed), TESTS)
         for name in listed:
             self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit", name)

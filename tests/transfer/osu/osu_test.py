@@ -226,7 +226,7 @@ class OsuNccl(Test):
     def test_without_gpus(self):
         ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
         self.assertEqual(ended.code, 77)
-        self.assertIn("NCCL requires GPUs, and this machine has none", ended.err)
+        self.assertIn("NCCL requires GPUs, but the emulated device is selected", ended.err)
 
 
 class OsuPeers(Test):

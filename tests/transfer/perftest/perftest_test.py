@@ -392,7 +392,7 @@ class Failures(PerftestTest):
         for arguments, text in (((), "the test is missing; use one of write_bw, "),
                                 (("write_bww",), "unknown test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n 4 is out of range: use 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
-                                (("write_lat", "-R", "-c", "UC"), "-R supports only -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported: use -c RC"),
+                                (("write_lat", "-R", "-c", "UC"), "-R supports only -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported; use -c RC"),
                                 (("write_bw", "-c", "UD"), "-c UD supports only send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
                                 (("read_bw", "-c", "UC"), "-c UC does not support read_bw"), (("write_lat", "-b"), "-b applies only to bandwidth tests"),
                                 (("write_lat", "-q", "2"), "-q applies only to bandwidth tests"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
