@@ -122,8 +122,8 @@ class Chooser {
     if (rank_.value >= count && !may_wrap_) {
       refuse(
           cli::format("cannot choose the GPU: %s, but this process can use only %zu GPU%s%s; start fewer processes, "
-                      "select a GPU per process (UUID or --gpu N), "
-                      "or share GPUs with --wrap",
+                      "share GPUs with --wrap, or select the GPU of each process: --gpu N, or "
+                      "CUDA_VISIBLE_DEVICES=GPU-<UUID>",
                       rank_text().c_str(), count, count == 1 ? "" : "s", list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
     }
     return {visible.gpus[rank_.value % count], rank_text()};

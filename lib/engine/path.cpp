@@ -143,7 +143,8 @@ base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
 
 base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {
   if (profiles_.empty())
-    return base::fail_literal(ENOENT, "cannot find the cache folder: XDG_CACHE_HOME and HOME are not set; set one");
+    return base::fail_literal(
+        ENOENT, "cannot find the cache folder: HOME is not set, and XDG_CACHE_HOME is not an absolute path; set one");
   auto name = gpu.profile_name();
   if (!name) return base::pass(name);
   return profiles_ + "/" + *name;

@@ -98,8 +98,8 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
   if (result == -ENOMEM) return bar1_is_full(size_bytes, "mmap: out of memory");
   if (result < 0) {
     return base::fail(-result,
-                      "cannot map the dma-buf: mmap of %zu bytes: %s; set GDRKIT_BACKEND=rm (drivers before CUDA 13.3 "
-                      "export such dma-bufs only for RDMA)",
+                      "cannot map the dma-buf: mmap of %zu bytes: %s; set GDRKIT_BACKEND=rm (before CUDA 13.3, "
+                      "drivers export dma-bufs of discrete GPUs only for RDMA)",
                       size_bytes, std::strerror(-result));
   }
   address_ = static_cast<std::uint8_t*>(mapped);

@@ -81,8 +81,11 @@ Pieces observed_pieces(const driver::ObservedExport& seen, int result, std::uint
     return driver::cuda_failure(
         result, "cannot pin: CUDA does not export the memory as a dma-buf: cuMemGetHandleForAddressRange");
   if (!seen.hook) {
-    return base::fail(EOPNOTSUPP, "cannot pin: the ioctl calls of libcuda cannot be observed: %s",
-                      seen.hook.error().text());
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot pin: the ioctl calls of libcuda cannot be observed: %s; use another backend, such as gdrdrv, or set "
+        "GDRKIT_ALLOW_IPC_HANDLE=1 for memory of cudaMalloc",
+        seen.hook.error().text());
   }
   return decode_export(seen.ioctls, size);
 }
