@@ -132,9 +132,11 @@ TEST_F(OnABusyGpu, ACommandIsWaitedForForSeconds) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().delay = 6s;
   auto longest = std::chrono::steady_clock::duration::zero();
-  // Repeats if the thread that emulates the GPU ran late: the start then waits for the suspended launch itself.
-  for (int attempt = 0; attempt < 8 && longest <= 5s; ++attempt) {
-    std::this_thread::sleep_for(10ms);  // until the previous launch has ended
+  // Repeats if the thread that emulates the GPU ran late: the start then waits for the suspended launch itself, or
+  // fails.
+  const auto deadline = std::chrono::steady_clock::now() + 40s;
+  while (longest <= 5s && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(20ms);  // until the previous launch has ended, and a failed start may be repeated
     fakes::busy_gpu().suspended_launches = 1;
     Path::Part part = path->start(Direction::from_device, 0, host.data(), 5000);
     const bool is_started = part.started.has_value();
