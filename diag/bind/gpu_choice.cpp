@@ -48,10 +48,10 @@ std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<
       refuse(cli::format("cannot choose the GPU: %s, but this machine has %zu GPUs; use --gpu N", slurm.setting.c_str(),
                          gpus.size()));
     if (gpus[gpu].minor && *gpus[gpu].minor != number)
-      refuse(cli::format(
-          "cannot choose the GPU: %s, but GPU %d in PCI order is /dev/nvidia%d, and Slurm may count either way; "
-          "use --gpu N",
-          slurm.setting.c_str(), number, *gpus[gpu].minor));
+      refuse(
+          cli::format("cannot choose the GPU: %s may count in PCI order or by device file, but GPU %d in PCI order is "
+                      "/dev/nvidia%d; use --gpu N, in PCI order",
+                      slurm.setting.c_str(), number, *gpus[gpu].minor));
     positions.push_back(gpu);
   }
   return positions;

@@ -310,8 +310,8 @@ double PingPongMatch::end(std::size_t rounds) {
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("the data are wrong: %zu of %zu words that the CPU or the GPU read after the peer's "
-                                   "flag differ from the words written before it",
+                       cli::format("the data are wrong: %zu of %zu words that the CPU or the GPU read after the flag "
+                                   "are not those that the peer wrote before the flag",
                                    wrong, rounds * content_.size()));
   }
   return static_cast<double>(state.elapsed_ns) / static_cast<double>(rounds);

@@ -115,7 +115,7 @@ class Tune {
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
       throw cli::Failure(cli::ExitCode::cannot_run,
-                         std::string(gdrkit_last_error()) + "; use --output FILE to write the profile elsewhere");
+                         std::string(gdrkit_last_error()) + "; or use --output FILE to write the profile elsewhere");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));

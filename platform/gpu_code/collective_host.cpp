@@ -26,9 +26,10 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
                       parameters.team.pe, parameters.root, parameters.team.n_pes);
   }
   if (shape.threads > most_threads_of_a_block || shape.blocks > static_cast<unsigned>(parameters.team.lanes)) {
-    return base::fail(
-        EINVAL, "cannot launch GPU kernel collective: invalid shape of %u blocks of %u threads; use at most %d of %u",
-        shape.blocks, shape.threads, parameters.team.lanes, most_threads_of_a_block);
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel collective: invalid shape of %u blocks of %u threads; use at most %d "
+                      "blocks of at most %u threads",
+                      shape.blocks, shape.threads, parameters.team.lanes, most_threads_of_a_block);
   }
   const bool is_broadcast = parameters.operation == CollectiveOperation::broadcast;
   const std::size_t most = shmem::detail::small_bytes(parameters.team.scratch_bytes, is_broadcast ? 1 : n_pes - 1);

@@ -10,7 +10,7 @@ namespace {
 
 base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
   if (parameters.shape > LitmusShape::store_buffering || parameters.mistake > LitmusMistake::cached) {
-    return base::fail(EINVAL, "cannot launch GPU kernel litmus: unknown test or mistake");
+    return base::fail(EINVAL, "cannot launch GPU kernel litmus: unknown test, or unknown deliberate mistake");
   }
   const auto n_pes = static_cast<std::uint32_t>(parameters.state.n_pes);
   if (parameters.writer >= n_pes || parameters.reader >= n_pes || parameters.writer == parameters.reader) {

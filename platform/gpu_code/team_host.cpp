@@ -24,7 +24,7 @@ base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned
       parameters.result == 0) {
     return base::fail(EINVAL,
                       "cannot launch GPU kernel team: the target, the source or the size is not a multiple of 4, or "
-                      "the result is missing");
+                      "the address of the result is 0 or not a multiple of 8");
   }
   return {};
 }

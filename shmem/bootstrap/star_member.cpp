@@ -298,7 +298,7 @@ base::Status introduce_member(int socket, const secret::Key& secret, int pe, int
   std::size_t done = 0;
   // A new connection takes as much at once.
   if (const IoEnd end = write_some(socket, &*hello, sizeof *hello, &done); end != 0) {
-    return base::fail(end, "the connection ended: %s", std::strerror(end));
+    return base::fail(end, "the connection to it ended: %s (see its own error message)", std::strerror(end));
   }
   return {};
 }

@@ -35,7 +35,7 @@ int gdrkit_shmem_library_init(void* library) {
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters) {
   return with_pe([=](Pe& self) -> base::Status {
-    if (grid == nullptr || block == nullptr) return refuse_null("the shape of the launch");
+    if (grid == nullptr || block == nullptr) return refuse_null("grid or block");
     if (shared_bytes > UINT32_MAX)
       return base::fail(EINVAL, "cannot launch the GPU kernel: %zu bytes of shared memory exceed the limit of 4 GiB",
                         shared_bytes);

@@ -169,7 +169,8 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
                                         const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
   base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
-  if (connected && !bootstrap::is_same_user(connected->get())) reached = base::fail(EACCES, "it runs as another user");
+  if (connected && !bootstrap::is_same_user(connected->get()))
+    reached = base::fail(EACCES, "it runs as another user; start all PEs as the same user");
   if (reached) {
     reached = bootstrap::introduce_member(connected->get(), bootstrap::secret_of(card.secret), exchange.pe(),
                                           exchange.n_pes());

@@ -51,7 +51,8 @@ base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept 
   }
   const int which = first.arguments[0] != other.arguments[0] ? 0 : 1;
   return base::fail(EPROTO,
-                    "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64 "; all PEs must pass the same value",
+                    "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64
+                    "; all PEs must pass the same value (size, alignment or offset in the heap)",
                     what, first.pe, first.arguments[which], other.pe, other.arguments[which]);
 }
 
@@ -102,10 +103,11 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
           node.pes()[0], node.pes()[other]);
     } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
                is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
-      agreed = base::fail(
-          EPROTO, "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64 "; all PEs must pass the same value", what,
-          node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
-          theirs.arguments[is_first ? 0 : 1].load());
+      agreed = base::fail(EPROTO,
+                          "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64
+                          "; all PEs must pass the same value (size, alignment or offset in the heap)",
+                          what, node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
+                          theirs.arguments[is_first ? 0 : 1].load());
     }
   }
   // No PE writes its line again before all PEs have read it.

@@ -128,7 +128,10 @@ base::Status Proxy::serve() noexcept {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& error) {
-    done = base::fail(EAGAIN, "cannot start the thread that executes commands of GPU kernels: %s", error.what());
+    done = base::fail(
+        EAGAIN,
+        "cannot start the thread that executes commands of GPU kernels: %s; see ulimit -u, and pids.max of the cgroup",
+        error.what());
   }
   (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return done;
@@ -227,7 +230,9 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(ETIMEDOUT, "quiet: operations of GPU kernels on other nodes were not started within %lld ms",
+      return base::fail(ETIMEDOUT,
+                        "quiet: operations on other nodes that GPU kernels of this PE requested were not started "
+                        "within %lld ms; raise the limit with gdrkit_shmem_set_timeout",
                         static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;

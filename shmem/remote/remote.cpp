@@ -66,7 +66,9 @@ base::Result<std::unique_ptr<Remote>> Remote::start(bootstrap::Exchange& exchang
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while starting UCX");
 } catch (const std::system_error& error) {
-  return base::fail(EAGAIN, "cannot start the thread that serves PEs of other nodes: %s", error.what());
+  return base::fail(
+      EAGAIN, "cannot start the thread that serves PEs of other nodes: %s; see ulimit -u, and pids.max of the cgroup",
+      error.what());
 }
 
 base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const base::Status& opened) {

@@ -146,7 +146,8 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
       }
       return;
     }
-    case RemoteMessageKind::death: return declare_dead(message.other, "another PE reported its end");
+    case RemoteMessageKind::death:
+      return declare_dead(message.other, "another PE detected this; see the error message of the ended PE");
     default: return;  // a heartbeat, noted already
   }
 }

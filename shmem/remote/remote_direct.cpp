@@ -64,8 +64,9 @@ void Remote::reply_with_key(const PendingReply& pending) {
   if (own_heap_ != nullptr) chunk = own_heap_->chunk_of(pending.message.offset);
   // This PE's UCX then accepts no puts and gets.
   if (!worker_->is_direct())
-    chunk = base::fail_literal(
-        EOPNOTSUPP, "direct transfers are disabled there (GDRKIT_SHMEM_REMOTE, no GPU, or UCX without CUDA support)");
+    chunk = base::fail_literal(EOPNOTSUPP,
+                               "direct transfers are disabled there; set GDRKIT_SHMEM_REMOTE=direct for all PEs, or "
+                               "staged if the UCX of a PE does not support GPU memory");
   auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
   if (!memory) {
     done = base::pass(memory);

@@ -46,7 +46,7 @@ constexpr std::size_t largest_cpu_get_with_automatic[] = {4 << 10, 3 << 10, smal
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
 base::Status failure(int result, const char* what, int slot) noexcept {
-  return base::fail(-result, "%s the memory of PE number %d of this node through BAR1 failed: %s", what, slot,
+  return base::fail(-result, "%s the memory of the PE with index %d on this node through BAR1 failed: %s", what, slot,
                     gdrkit_last_error());
 }
 

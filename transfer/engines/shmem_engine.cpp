@@ -100,7 +100,8 @@ class ShmemCollectives : public CollectiveEngine {
   /// Returns memory that is freed with the job.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* memory = nullptr;
-    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory), "cannot allocate symmetric memory; use a smaller -e");
+    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory),
+                   "cannot allocate symmetric memory (a smaller -e requires less)");
     return reinterpret_cast<std::uint64_t>(memory);
   }
 

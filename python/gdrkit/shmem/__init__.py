@@ -524,7 +524,7 @@ def _require_same(target: SymmetricArray, source: SymmetricArray, target_parts: 
         raise TypeError(f"the target has elements of type {target.dtype}, but the source of type {source.dtype}; use one type")
     if target.size * source_parts != source.size * target_parts:
         raise ValueError(f"the sizes do not match: the target has {target.size} elements and the source {source.size}; "
-                         f"use a ratio of {target_parts}:{source_parts}")
+                         f"use a ratio of {target_parts}:{source_parts} (target:source)")
 
 
 def _shmem_type(array: SymmetricArray) -> int:

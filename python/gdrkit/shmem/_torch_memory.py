@@ -163,7 +163,8 @@ def _allocation_of(address: int, device: torch.device) -> tuple[int, int]:
         ctypes.byref(start), ctypes.byref(size_bytes), ctypes.c_uint64(address)
     )
     if result != 0:
-        raise ValueError(f"cannot register 0x{address:x}: cuMemGetAddressRange failed with CUDA error {result}")
+        raise ValueError(f"cannot register 0x{address:x}: cuMemGetAddressRange failed with CUDA error {result}; "
+                         "pass a tensor in memory that CUDA allocated")
     return start.value, size_bytes.value
 
 

@@ -97,7 +97,7 @@ def _require_parts(target: Tensor, source: Tensor, target_parts: int, source_par
     if target.numel() * source_parts != source.numel() * target_parts:
         raise ValueError(
             f"the sizes do not match: the target has {target.numel()} elements and the source {source.numel()}; "
-            f"use a ratio of {target_parts}:{source_parts}"
+            f"use a ratio of {target_parts}:{source_parts} (target:source)"
         )
 
 
