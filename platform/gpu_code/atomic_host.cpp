@@ -11,17 +11,17 @@ namespace {
 
 base::Status check(const AtomicParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (parameters.size_bytes != 4 && parameters.size_bytes != 8) {
-    return base::fail(EINVAL, "cannot launch GPU kernel atomic: invalid word size %u; use 4 or 8 bytes",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': invalid word size %u; use 4 or 8 bytes",
                       parameters.size_bytes);
   }
   if (parameters.target == 0 || parameters.target % parameters.size_bytes != 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel atomic: 0x%llx is not a multiple of the word size",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': 0x%llx is not a multiple of the word size",
                       static_cast<unsigned long long>(parameters.target));
   }
   if (parameters.update > AtomicUpdate::bit_xor)
-    return base::fail(EINVAL, "cannot launch GPU kernel atomic: unknown operation");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': unknown operation");
   if (shape.blocks * shape.threads != 1)
-    return base::fail(EINVAL, "cannot launch GPU kernel atomic: not exactly one thread; use one");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': not exactly one thread; use one");
   return {};
 }
 

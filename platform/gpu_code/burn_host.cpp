@@ -14,7 +14,7 @@ namespace {
 
 base::Status check(const BurnParameters& parameters, LaunchShape, unsigned) noexcept {
   if (parameters.scratch % 16 == 0 && parameters.scratch_bytes % 16 == 0 && parameters.scratch_bytes != 0) return {};
-  return base::fail(EINVAL, "cannot launch GPU kernel burn: invalid scratch memory; use a multiple of 16 bytes");
+  return base::fail(EINVAL, "cannot launch GPU kernel 'burn': invalid scratch memory; use a multiple of 16 bytes");
 }
 
 void play(const BurnParameters& parameters, LaunchShape) noexcept {

@@ -17,17 +17,17 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   constexpr unsigned most_threads_of_a_block = 512;
   const auto n_pes = static_cast<unsigned>(parameters.team.n_pes);
   if (parameters.operation > CollectiveOperation::reducescatter || parameters.route > CollectiveRoute::shares) {
-    return base::fail(EINVAL, "cannot launch GPU kernel collective: unknown operation or route");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'collective': unknown operation or route");
   }
   if (parameters.team.n_pes < 1 || parameters.team.pe < 0 || parameters.team.pe >= parameters.team.n_pes ||
       parameters.root >= n_pes) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel collective: PE %d or root %u is out of range: the team has %d PEs",
+                      "cannot launch GPU kernel 'collective': PE %d or root %u is out of range: the team has %d PEs",
                       parameters.team.pe, parameters.root, parameters.team.n_pes);
   }
   if (shape.threads > most_threads_of_a_block || shape.blocks > static_cast<unsigned>(parameters.team.lanes)) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel collective: invalid shape of %u blocks of %u threads; use at most %d "
+                      "cannot launch GPU kernel 'collective': invalid shape of %u blocks of %u threads; use at most %d "
                       "blocks of at most %u threads",
                       shape.blocks, shape.threads, parameters.team.lanes, most_threads_of_a_block);
   }
@@ -35,20 +35,20 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   const std::size_t most = shmem::detail::small_bytes(parameters.team.scratch_bytes, is_broadcast ? 1 : n_pes - 1);
   if (parameters.route == CollectiveRoute::small && parameters.size_bytes > most) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel collective: %llu bytes exceed the scratch memory; use at most %zu",
+                      "cannot launch GPU kernel 'collective': %llu bytes exceed the scratch memory; use at most %zu",
                       static_cast<unsigned long long>(parameters.size_bytes), most);
   }
   if (parameters.route == CollectiveRoute::shares &&
       ((!is_broadcast && parameters.operation != CollectiveOperation::reduce) ||
        !shmem::detail::shares_fit(parameters.team.scratch_bytes, parameters.size_bytes, n_pes, is_broadcast))) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel collective: invalid route `shares`; use it for a broadcast or reduce "
+                      "cannot launch GPU kernel 'collective': invalid route `shares`; use it for a broadcast or reduce "
                       "of several PEs that fits into the scratch memory");
   }
   const bool has_parts = is_broadcast && n_pes > 2 && parameters.piece_bytes != 0 && parameters.piece_bytes % 16 == 0;
   if (parameters.route == CollectiveRoute::parts && !has_parts) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel collective: invalid route `parts`; use it for a broadcast to several "
+                      "cannot launch GPU kernel 'collective': invalid route `parts`; use it for a broadcast to several "
                       "PEs, in parts of a multiple of 16 bytes");
   }
   return {};

@@ -10,20 +10,22 @@ namespace {
 
 base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
   if (parameters.shape > LitmusShape::store_buffering || parameters.mistake > LitmusMistake::cached) {
-    return base::fail(EINVAL, "cannot launch GPU kernel litmus: unknown test, or unknown deliberate mistake");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': unknown test, or unknown deliberate mistake");
   }
   const auto n_pes = static_cast<std::uint32_t>(parameters.state.n_pes);
   if (parameters.writer >= n_pes || parameters.reader >= n_pes || parameters.writer == parameters.reader) {
     return base::fail(
-        EINVAL, "cannot launch GPU kernel litmus: invalid writer PE %u or reader PE %u; use two different PEs below %u",
+        EINVAL,
+        "cannot launch GPU kernel 'litmus': invalid writer PE %u or reader PE %u; use two different PEs below %u",
         parameters.writer, parameters.reader, n_pes);
   }
   if (shape.blocks > resident_blocks) {
-    return base::fail(EINVAL, "cannot launch GPU kernel litmus: %u blocks are too many; only %u run at once",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': %u blocks are too many; only %u run at once",
                       shape.blocks, resident_blocks);
   }
   if (parameters.shape == LitmusShape::store_buffering && shape.blocks != 1) {
-    return base::fail(EINVAL, "cannot launch GPU kernel litmus: store_buffering has %u blocks; use one", shape.blocks);
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': store_buffering has %u blocks; use one",
+                      shape.blocks);
   }
   return {};
 }

@@ -14,19 +14,19 @@ namespace {
 base::Status check(const PatternParameters& parameters, LaunchShape, unsigned) noexcept {
   const std::uint32_t bytes = parameters.element_bytes;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
-    return base::fail(EINVAL, "cannot launch GPU kernel pattern: invalid element size %u; use 1, 2, 4 or 8 bytes",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': invalid element size %u; use 1, 2, 4 or 8 bytes",
                       bytes);
   }
   if (parameters.address % bytes != 0 || parameters.found % sizeof(std::uint64_t) != 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel pattern: 0x%llx or the counters are not naturally aligned",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': 0x%llx or the counters are not naturally aligned",
                       static_cast<unsigned long long>(parameters.address));
   }
   if (parameters.ranks == 0 || parameters.rank >= parameters.ranks || parameters.largest == 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel pattern: rank %u of %u or maximum integer %u is out of range",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': rank %u of %u or maximum integer %u is out of range",
                       parameters.rank, parameters.ranks, parameters.largest);
   }
   if (parameters.kind > PatternKind::average)
-    return base::fail(EINVAL, "cannot launch GPU kernel pattern: unknown kind");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': unknown kind of pattern");
   return {};
 }
 

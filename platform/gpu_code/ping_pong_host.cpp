@@ -11,16 +11,16 @@ base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsi
   if (parameters.data_bytes % 4 != 0 || (parameters.data == 0 && parameters.data_bytes != 0)) {
     return base::fail(
         EINVAL,
-        "cannot launch GPU kernel ping_pong: invalid data of %llu bytes; give an address and a multiple of 4 bytes",
+        "cannot launch GPU kernel 'ping_pong': invalid data of %llu bytes; give an address and a multiple of 4 bytes",
         static_cast<unsigned long long>(parameters.data_bytes));
   }
   if (shape.blocks > resident_blocks) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel ping_pong: %u blocks are too many; only %u are sure to run at once",
+                      "cannot launch GPU kernel 'ping_pong': %u blocks are too many; only %u are sure to run at once",
                       shape.blocks, resident_blocks);
   }
   const std::uint64_t last = std::uint64_t{parameters.first} + parameters.rounds;
-  if (last > stop_word) return base::fail(EINVAL, "cannot launch GPU kernel ping_pong: too many rounds; use fewer");
+  if (last > stop_word) return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': too many rounds; use fewer");
   return {};
 }
 

@@ -13,42 +13,44 @@ namespace {
 
 base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (parameters.operation > last_shmem_operation || parameters.scope > ShmemScope::block) {
-    return base::fail(EINVAL, "cannot launch GPU kernel shmem: unknown operation or scope");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': unknown operation or scope");
   }
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel shmem: %u blocks or several groups; use one group for this operation",
+                      "cannot launch GPU kernel 'shmem': %u blocks or several groups; use one group for this operation",
                       shape.blocks);
   }
   constexpr unsigned most_threads_of_a_block = 512;
   if (shape.threads > most_threads_of_a_block) {
-    return base::fail(EINVAL, "cannot launch GPU kernel shmem: blocks of %u threads are too large; use at most %u",
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': blocks of %u threads are too large; use at most %u",
                       shape.threads, most_threads_of_a_block);
   }
   if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
-    return base::fail(EINVAL, "cannot launch GPU kernel shmem: invalid scope of a collective; use a block");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': invalid scope of a collective; use a block");
   }
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
     return base::fail(
-        EINVAL, "cannot launch GPU kernel shmem: invalid block of %u threads; use a multiple of 32 for warp operations",
+        EINVAL,
+        "cannot launch GPU kernel 'shmem': invalid block of %u threads; use a multiple of 32 for warp operations",
         shape.threads);
   }
   const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
       parameters.result % 8 != 0 || parameters.result == 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel shmem: an address is not a multiple of 8");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': an address is not a multiple of 8");
   }
   const bool steps_on = parameters.step_bytes != 0;
   if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0
                : parameters.path_bytes != 0) {
-    return base::fail(
-        EINVAL,
-        "cannot launch GPU kernel shmem: steps of %llu bytes do not divide %llu bytes, or are not a multiple of 8",
-        static_cast<unsigned long long>(parameters.step_bytes), static_cast<unsigned long long>(parameters.path_bytes));
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'shmem': invalid step of %llu bytes for a path of %llu bytes; use a "
+                      "multiple of 8 that divides the path",
+                      static_cast<unsigned long long>(parameters.step_bytes),
+                      static_cast<unsigned long long>(parameters.path_bytes));
   }
   if (parameters.peer >= static_cast<std::uint32_t>(parameters.state.n_pes)) {
-    return base::fail(EINVAL, "cannot launch GPU kernel shmem: PE %u is out of range", parameters.peer);
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': PE %u is out of range", parameters.peer);
   }
   return {};
 }

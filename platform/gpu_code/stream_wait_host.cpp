@@ -10,14 +10,14 @@ namespace {
 
 base::Status check(const StreamWaitParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (shape.blocks * shape.threads != 1)
-    return base::fail(EINVAL, "cannot launch GPU kernel stream_wait: not exactly one thread; use one");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'stream_wait': not exactly one thread; use one");
   const int size = parameters.word < 0 ? -parameters.word : parameters.word;
   if ((size != 2 && size != 4 && size != 8) || parameters.comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "cannot launch GPU kernel stream_wait: unknown word type or comparison");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'stream_wait': unknown word type or comparison");
   }
   if (parameters.address != 0 && parameters.address % static_cast<unsigned>(size) == 0) return {};
   return base::fail(EINVAL,
-                    "cannot launch GPU kernel stream_wait: 0x%llx is not a multiple of the word size of %d bytes",
+                    "cannot launch GPU kernel 'stream_wait': 0x%llx is not a multiple of the word size of %d bytes",
                     static_cast<unsigned long long>(parameters.address), size);
 }
 

@@ -11,19 +11,19 @@ namespace {
 base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned) noexcept {
   constexpr unsigned warp = 32, most_team_threads = 512;
   if (parameters.operation > CollectiveOperation::reducescatter || parameters.scope > ShmemScope::block) {
-    return base::fail(EINVAL, "cannot launch GPU kernel team: unknown operation or scope");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'team': unknown operation or scope");
   }
   if (shape.blocks != 1 || shape.threads > most_team_threads ||
       (parameters.scope == ShmemScope::warp && shape.threads < warp)) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel team: invalid shape of %u blocks of %u threads; use one block of at "
+                      "cannot launch GPU kernel 'team': invalid shape of %u blocks of %u threads; use one block of at "
                       "most 512, and 32 threads for a warp",
                       shape.blocks, shape.threads);
   }
   if ((parameters.target | parameters.source | parameters.size_bytes) % 4 != 0 || parameters.result % 8 != 0 ||
       parameters.result == 0) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel team: the target, the source or the size is not a multiple of 4, or "
+                      "cannot launch GPU kernel 'team': the target, the source or the size is not a multiple of 4, or "
                       "the address of the result is 0 or not a multiple of 8");
   }
   return {};

@@ -75,7 +75,7 @@ base::Result<std::unique_ptr<Proxy>> Proxy::make(platform::Device& device, Proxy
   std::unique_ptr<Proxy> proxy(new Proxy(device, work));
   if (auto opened = proxy->open(heaps_away); !opened) {
     return base::fail_vendor(opened.error().errno_value, opened.error().vendor_code,
-                             "cannot start access of GPU kernels to other nodes: %s", opened.error().text());
+                             "cannot give GPU kernels access to other nodes: %s", opened.error().text());
   }
   return proxy;
 } catch (const std::bad_alloc&) {

@@ -174,8 +174,9 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
     const auto waited = Clock::now() - begin;
     if (waited < holding && users_waiting_.load(std::memory_order_relaxed) == 0) continue;
     if (const auto most = limit(); most != 0ms && waited > most) {
-      return base::fail(ETIMEDOUT, "%s: PE %d did not reply within %lld ms", what, pe,
-                        static_cast<long long>(most.count()));
+      const auto milliseconds = static_cast<long long>(most.count());
+      if (pe < 0) return base::fail(ETIMEDOUT, "%s: timed out after %lld ms", what, milliseconds);
+      return base::fail(ETIMEDOUT, "%s: PE %d did not reply within %lld ms", what, pe, milliseconds);
     }
     lock.unlock();
     if (waited < yielding) {

@@ -77,7 +77,7 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
   if (function == nullptr) cannot_run(cli::format("%s is not a plug-in of gdrkit; %s", file.c_str(), how_to_build));
   const gdrkit_osu_mpi_table* const table = function();
   if (table->table_version != GDRKIT_OSU_MPI_TABLE_VERSION) {
-    cannot_run(cli::format("%s was built for another version of gdrkit; %s", file.c_str(), how_to_build));
+    cannot_run(cli::format("the plug-in %s was built for another version of gdrkit; %s", file.c_str(), how_to_build));
   }
   return *table;
 }

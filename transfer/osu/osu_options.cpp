@@ -47,7 +47,7 @@ std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
     most = size_in(options.sizes.substr(colon == std::string::npos ? 0 : colon + 1));
     if (least > most) refuse("-m " + options.sizes + ": the smallest size exceeds the largest; use MIN:MAX");
     if (least == 0 && test.is_one_sided()) refuse("-m 0 is out of range: one-sided tests start at size 1");
-    if (least == 0 && test.is_of_all_ranks()) refuse("-m 0 is out of range: tests of all ranks start at size 1");
+    if (least == 0 && test.is_of_all_ranks()) refuse("-m 0 is out of range: collectives start at size 1");
   }
   if (test.loop == Loop::fetch_each && (least != 8 || most != 8))
     refuse("cannot use -m: fop_latency has one size, 8; omit -m");

@@ -34,7 +34,7 @@ std::unique_ptr<Wire> CmWire::open(const Endpoint& endpoint, ConnectionManager* 
     for (std::uint64_t slot = 0; state->state == verbs_state_init && slot < cm_receives; ++slot)
       wire->post_receive(slot);
   };
-  manager->connect({wire->pair_->number, 0, modify}, is_client ? limit : std::chrono::seconds(0), "connection");
+  manager->connect({wire->pair_->number, 0, modify}, is_client ? limit : std::chrono::seconds(0), "connection setup");
   wire->peer_ = manager->peer();
   return wire;
 }

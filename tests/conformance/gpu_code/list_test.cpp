@@ -24,7 +24,7 @@ TEST_F(GpuKernelConformance, ShapesThatNoGpuSupportsAreRejected) {
       const auto launched = launch(*kernels_, shape, stream_);
       ASSERT_FALSE(launched) << name;
       EXPECT_EQ(launched.error().errno_value, EINVAL) << name;
-      EXPECT_EQ(std::string(launched.error().text()).rfind("cannot launch GPU kernel " + std::string(name) + ": ", 0),
+      EXPECT_EQ(std::string(launched.error().text()).rfind("cannot launch GPU kernel '" + std::string(name) + "': ", 0),
                 0U)
           << launched.error().text();
     }

@@ -352,7 +352,7 @@ class OsuFailures(Test):
                                 (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
                                 (("bw", "-W", "0"), "-W 0 is out of range: use 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
                                 (("bw", "--timeout", "0"), "--timeout 0 is out of range: use 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
-                                (("barrier", "-m", "4"), "cannot use -m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "tests of all ranks start at size 1"),
+                                (("barrier", "-m", "4"), "cannot use -m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "collectives start at size 1"),
                                 (("bcast", "D", "H"), "bcast: two different places (D H), but this test uses one place for all ranks; give one, for example D"),
                                 (("bcast", "X"), "'X' is not a place"), (("latency", "-f"), "-f applies only to collectives")):
             ended = run("gdrkit", "osu", *arguments)
