@@ -35,7 +35,7 @@
  * copies.
  *
  * Forks: in a child made by fork(), calls on inherited handles return -EACCES, or -EINVAL from the functions of copy.h.
- * The note of gdrkit_close() describes its exception. To use the library, the child must open its own context. A child
+ * The note of gdrkit_close() has the one exception. To use the library, the child must open its own context. A child
  * made without fork handlers (_Fork, a bare clone) must not copy through inherited handles, because it does not inherit
  * the mappings.
  */

@@ -29,7 +29,7 @@ enum gdrkit_engine {
   GDRKIT_ENGINE_LANES = 2,       /**< @brief Several threads, for large copies. */
   GDRKIT_ENGINE_COPY_ENGINE = 3, /**< @brief CUDA's asynchronous copies. */
   GDRKIT_ENGINE_MOVER = 4,       /**< @brief A GPU kernel, resident until 100 us after the last copy. */
-  /** @brief The fastest engine for each copy. $GDRKIT_ENGINE replaces this value and DEFAULT, but no other value. */
+  /** @brief The fastest engine for each copy. $GDRKIT_ENGINE overrides this option and DEFAULT, but no other option. */
   GDRKIT_ENGINE_AUTOMATIC = 5
 };
 
@@ -54,8 +54,8 @@ struct gdrkit_map_options {
  * - A busy GPU delays a copy but does not make it fail, except with the mover after 60 s (below). If a named engine is
  *   busy with other copies or has no room on the GPU, a copy waits for it up to 50 ms; then the CPU performs the copy.
  *   For the next 500 ms, the CPU performs every copy that the engine cannot start at once.
- * - If an engine is out of memory, or started copies and segments use all of its slots, the CPU performs the copy at
- *   once.
+ * - If an engine is out of memory, or if all of its slots are in use by started copies and segments, the CPU performs
+ *   the copy at once.
  * - If the mover does not complete a copy in 60 s, the GPU is treated as lost: the call returns -ETIMEDOUT. The process
  *   must neither reuse nor free the host memory, because the GPU may still access it.
  *

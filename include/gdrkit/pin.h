@@ -25,7 +25,7 @@ enum gdrkit_verification {
   GDRKIT_VERIFIED_BY_INTERFACE = 0, /**< @brief The interface of the driver guarantees it. */
   GDRKIT_VERIFIED_CONTENT = 1,      /**< @brief The contents were compared with CUDA's view of them. */
   GDRKIT_VERIFIED_STRUCTURAL = 2,   /**< @brief Too little content to compare; size, address space and device agree. */
-  /** @brief As STRUCTURAL; in addition, the same procedure located a scratch allocation on this device correctly. */
+  /** @brief As STRUCTURAL; the procedure also located a scratch allocation on this device correctly. */
   GDRKIT_VERIFIED_CALIBRATED = 3
 };
 
@@ -100,13 +100,14 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  * @brief Reports whether the owner freed the memory and the mapping lost it. Makes one system call.
  *
  * With a persistent backend (gdrkit_context_info.is_persistent), the memory is kept, with two exceptions: the kernel
- * module could not pin it persistently, or it is mapped at its device address (below). In the first case, and with a
- * backend that is not persistent, an access by the CPU through the mapping, including gdrkit_write() and gdrkit_read(),
- * raises SIGBUS, and gdrkit_map() returns -EINVAL. gdrkit_unmap(), gdrkit_unpin() and gdrkit_close() still work.
+ * module could not pin it persistently, or it is mapped at its device address (below). In the first case, gdrkit_map()
+ * returns -EINVAL, and each access by the CPU through the mapping raises SIGBUS, also by gdrkit_write() and
+ * gdrkit_read(). The same applies to a backend that is not persistent. gdrkit_unmap(), gdrkit_unpin() and
+ * gdrkit_close() still work.
  *
- * On coherent platforms, memory that CUDA lets the CPU access is mapped at its device address. With every backend, even
- * a persistent one, such a mapping is lost when the owner frees the memory. The function then returns 1, and an access
- * raises SIGSEGV or reaches memory that CUDA has since allocated there.
+ * On coherent platforms, memory is mapped at its device address if CUDA lets the CPU access it. With every backend,
+ * even a persistent one, such a mapping is lost when the owner frees the memory. The function then returns 1, and an
+ * access raises SIGSEGV or reaches memory that CUDA has since allocated there.
  *
  * @param[in] pin  The pin.
  *

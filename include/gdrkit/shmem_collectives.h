@@ -34,8 +34,8 @@ extern "C" {
  *
  * Calls that differ between PEs fail with `-EPROTO` on every PE. On streams, calls are compared only if the environment
  * variable `GDRKIT_SHMEM_CHECK_COLLECTIVES` is 1; each call then blocks until all PEs have made it. Otherwise calls
- * that differ time out: no GPU kernel waits for longer than the PE's limit. After a timeout the team is unusable. Later
- * calls with the team, and the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or
+ * that differ time out, because no GPU kernel waits for longer than the PE's limit. After a timeout the team is
+ * unusable. Later calls with the team, and the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or
  * gdrkit_shmem_stream_synchronize(), return `-ETIMEDOUT`. The error message names the PE that did not respond.
  *
  * @code{.c}

@@ -21,7 +21,7 @@ extern "C" {
 /**
  * @brief Type of the elements of a reduction.
  *
- * The value is the size in bytes, plus 16 for signed types, 32 for floating-point types and 64 for bfloat16.
+ * The value is the size in bytes, plus 16 for signed types, 48 for floating-point types and 112 for bfloat16.
  */
 enum gdrkit_shmem_type GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_TYPE_UINT8 = 1,                  /**< uint8_t */

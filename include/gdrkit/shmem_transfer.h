@@ -121,7 +121,7 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
  * @param[in] operation How the signal changes the word.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put_signal().
- * @note A PE that observes the new value also observes earlier puts to it that a fence orders before the signal.
+ * @note A PE that observes the new value also observes puts to that PE that a fence orders before the signal.
  */
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe);
 

@@ -59,8 +59,8 @@ enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
 /**
  * @brief Expands `X(TYPENAME, TYPE)` for each type that has typed functions.
  *
- * In the name of a typed function, `TYPENAME` stands for the first word of a pair: the function
- * gdrkit_shmem_TYPENAME_put() for `long` is `gdrkit_shmem_long_put`.
+ * `TYPENAME` in the documentation of a typed function stands for the first argument of `X`: for `long`,
+ * gdrkit_shmem_TYPENAME_put() is `gdrkit_shmem_long_put`.
  */
 /* clang-format off */
 #define GDRKIT_SHMEM_FOR_EACH_TYPE(X)                                                                            \

@@ -12,7 +12,7 @@
 
 /** @brief Major version. From 1.0 on, incompatible changes increment it. */
 #define GDRKIT_VERSION_MAJOR 0
-/** @brief Minor version. Additions increment it. While the major version is 0, so do incompatible changes. */
+/** @brief Minor version. Additions increment it, and incompatible changes while the major version is 0. */
 #define GDRKIT_VERSION_MINOR 2
 /** @brief Patch version. Bug fixes increment it. */
 #define GDRKIT_VERSION_PATCH 0
