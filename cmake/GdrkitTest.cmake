@@ -128,7 +128,7 @@ function(gdrkit_add_place_tests name)
       set(labels gpu)
     endif()
     gdrkit_add_test(${name}_${place}_test SOURCES $<TARGET_OBJECTS:${name}_objects> LABELS ${labels}
-      LIBRARIES ${TEST_LIBRARIES} TIMEOUT 300)
+      LIBRARIES ${TEST_LIBRARIES} TIMEOUT 900)
     set_target_properties(${name}_${place}_test PROPERTIES LINKER_LANGUAGE CXX)
   endforeach()
 endfunction()
