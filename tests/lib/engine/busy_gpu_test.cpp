@@ -236,9 +236,11 @@ TEST_F(OnABusyGpu, AGpuThatStaysFullCostsABoundedTime) {
   fakes::busy_gpu().delay = 5s;
   const auto begin = std::chrono::steady_clock::now();
   for (int copy = 0; copy < 1000; ++copy) ASSERT_NO_FATAL_FAILURE(read(0, 5000));
+  const auto elapsed = std::chrono::steady_clock::now() - begin;
   // A wait of 50 ms before each copy would take 50 s.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 25s) << "the engine is not waited for before each copy";
-  EXPECT_EQ(fakes::busy_gpu().launches, 1);
+  EXPECT_LT(elapsed, 25s) << "the engine is not waited for before each copy";
+  // A launch ends after its delay; a slow machine copies for longer than that.
+  EXPECT_LE(fakes::busy_gpu().launches, 1 + elapsed / 5s);
 }
 
 TEST_F(OnABusyGpu, TheNamedEngineCopiesAgainOnceThereIsRoom) {
