@@ -285,7 +285,14 @@ std::size_t Connections::slots() const noexcept {
 }
 
 base::Result<int> Connections::slot_of(int pe) const noexcept {
-  if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
+  if (pe < 0 || pe >= n_pes_) {
+    // The usual mistake of a first program: it was started without a launcher.
+    if (n_pes_ == 1) {
+      return base::fail(EINVAL, "PE %d is out of range: the job has 1 PE; start more with gdrkit run -n N -- program",
+                        pe);
+    }
+    return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
+  }
   const int index = node_->index_of(pe);
   return index >= 0 ? index : node_pes() + pe;
 }

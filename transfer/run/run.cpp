@@ -148,7 +148,7 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
   if (const auto ended = parse(line, front, own, argv)) return *ended;
   if (!words.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit run: unexpected '%s' before --; write gdrkit run -n N -- %s",
+                       cli::format("gdrkit run: unexpected '%s' before --; write -- before the program: -- %s",
                                    words[0].c_str(), words[0].c_str()));
   if (program.empty())
     throw cli::Failure(cli::ExitCode::usage,

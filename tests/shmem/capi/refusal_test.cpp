@@ -34,6 +34,7 @@ class Refusal : public ::testing::Test {
     ASSERT_EQ(gdrkit_shmem_uint64_calloc(1, &signal_), 0) << gdrkit_shmem_last_error();
     const std::vector<std::uint8_t> bytes(object_bytes, object_byte);
     ASSERT_EQ(gdrkit_shmem_put(object_, bytes.data(), object_bytes, 0), 0) << gdrkit_shmem_last_error();
+    forget();
   }
   void TearDown() override {
     std::vector<std::uint8_t> bytes(object_bytes);
@@ -46,11 +47,19 @@ class Refusal : public ::testing::Test {
     EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
   }
 
-  static void expect_refused(int code, int errno_value, const std::string& what) {
+  /// The call that returned `code` must have replaced the message that `forget` left.
+  void expect_refused(int code, int errno_value, const std::string& what) {
     EXPECT_EQ(code, -errno_value) << what;
     EXPECT_STRNE(gdrkit_shmem_last_error(), "") << what;
+    EXPECT_NE(gdrkit_shmem_last_error(), forgotten_) << what;
+    forget();
+  }
+  void forget() {
+    EXPECT_EQ(gdrkit_shmem_get_info(nullptr), -EINVAL);
+    forgotten_ = gdrkit_shmem_last_error();
   }
 
+  std::string forgotten_;
   std::uint8_t* object_ = nullptr;
   std::uint64_t* signal_ = nullptr;
   std::vector<std::uint8_t> local_ = std::vector<std::uint8_t>(object_bytes, local_byte);
@@ -149,6 +158,8 @@ TEST_F(Refusal, OfEveryTransferAtAWrongPlace) {
     }
   }
   EXPECT_EQ(gdrkit_shmem_put(object_, local_.data(), 0, 0), 0) << "0 bytes";
+  EXPECT_EQ(gdrkit_shmem_put(object_, local_.data(), 8, 1), -EINVAL);
+  EXPECT_THAT(gdrkit_shmem_last_error(), ::testing::HasSubstr("the job has 1 PE; start more with gdrkit run -n N"));
 }
 
 TEST_F(Refusal, OfWrongWordsAndEnumerators) {
