@@ -33,9 +33,9 @@ extern "C" {
  * perform them in the same order. The caller orders collectives of several streams, for example by events.
  *
  * Calls that differ between PEs fail with `-EPROTO` on every PE. On streams, calls are compared only if the environment
- * variable `GDRKIT_SHMEM_CHECK_COLLECTIVES` is 1; each call then blocks until all PEs have made it. Otherwise calls
- * that differ time out, because no GPU kernel waits for longer than the PE's limit. After a timeout the team is
- * unusable. Later calls with the team, and the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or
+ * variable `GDRKIT_SHMEM_CHECK_COLLECTIVES` is 1; each call then blocks until all PEs of the team have made it.
+ * Otherwise calls that differ time out, because no GPU kernel waits for longer than the PE's limit. After a timeout the
+ * team is unusable. Later calls with the team, and the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or
  * gdrkit_shmem_stream_synchronize(), return `-ETIMEDOUT`. The error message names the PE that did not respond.
  *
  * @code{.c}

@@ -49,7 +49,8 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
     return base::fail(
         EOPNOTSUPP,
         "cannot map 0x%" PRIx64
-        " as %s: memory of this GPU is mapped as cached; for other types, pin with GDR_PIN_FLAG_FORCE_PCIE",
+        " as %s: memory of this GPU is mapped as cached; request the default type, or use backend dmabuf or gdrdrv "
+        "and pin with GDR_PIN_FLAG_FORCE_PCIE of libgdrapi",
         address_, name_of(requested));
   }
   if (is_invalidated())

@@ -15,13 +15,15 @@ base::Status check(const AtomicParameters& parameters, LaunchShape shape, unsign
                       parameters.size_bytes);
   }
   if (parameters.target == 0 || parameters.target % parameters.size_bytes != 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': 0x%llx is not a multiple of the word size",
-                      static_cast<unsigned long long>(parameters.target));
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'atomic': invalid address 0x%llx; use a nonzero multiple of %u bytes",
+                      static_cast<unsigned long long>(parameters.target), parameters.size_bytes);
   }
   if (parameters.update > AtomicUpdate::bit_xor)
     return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': unknown operation");
   if (shape.blocks * shape.threads != 1)
-    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': not exactly one thread; use one");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'atomic': %u blocks of %u threads are too many; use one thread",
+                      shape.blocks, shape.threads);
   return {};
 }
 

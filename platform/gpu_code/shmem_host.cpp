@@ -38,7 +38,9 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
       parameters.result % 8 != 0 || parameters.result == 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': an address is not a multiple of 8");
+    return base::fail(
+        EINVAL,
+        "cannot launch GPU kernel 'shmem': the address of the result is 0, or an address is not a multiple of 8");
   }
   const bool steps_on = parameters.step_bytes != 0;
   if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0

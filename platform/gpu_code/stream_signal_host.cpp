@@ -10,10 +10,13 @@ namespace {
 
 base::Status check(const StreamSignal& signal, LaunchShape shape, unsigned) noexcept {
   if (shape.blocks * shape.threads != 1)
-    return base::fail(EINVAL, "cannot launch GPU kernel 'stream_signal': not exactly one thread; use one");
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'stream_signal': %u blocks of %u threads are too many; use one thread",
+                      shape.blocks, shape.threads);
   if (signal.address == 0 || signal.address % sizeof(std::uint64_t) != 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'stream_signal': 0x%llx is not a multiple of 8",
-                      static_cast<unsigned long long>(signal.address));
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'stream_signal': invalid address 0x%llx; use a nonzero multiple of 8 bytes",
+        static_cast<unsigned long long>(signal.address));
   }
   if (signal.operation == GDRKIT_SHMEM_SIGNAL_SET || signal.operation == GDRKIT_SHMEM_SIGNAL_ADD) return {};
   return base::fail(EINVAL, "cannot launch GPU kernel 'stream_signal': unknown signal operation %u", signal.operation);

@@ -5,8 +5,8 @@
  * compilation, differences and missing functions. A call to a missing function fails to compile with a message.
  *
  * Functions that return void print the error and abort if they fail. Functions that allocate print the error and return
- * NULL. A wait in a GPU kernel returns if it exceeds the
- * limit, and the next barrier_all or quiet of the CPU reports the timeout. */
+ * NULL; for a size of 0 they return NULL and print nothing. A wait in a GPU kernel returns if it exceeds the limit, and
+ * the next barrier_all or quiet of the CPU reports the timeout. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_H
 #define GDRKIT_COMPAT_NVSHMEM_H
 

@@ -182,18 +182,20 @@ GDRKIT_NVSHMEM_BOTH int nvshmem_n_pes(void) {
 #define GDRKIT_NVSHMEM_ROUND(size) ((size) > SIZE_MAX - 3 ? (size) : ((size) + 3) / 4 * 4)
 GDRKIT_NVSHMEM_HOST void* nvshmem_malloc(size_t size) {
   void* address = NULL;
-  gdrkit_nvshmem_report(gdrkit_shmem_malloc(GDRKIT_NVSHMEM_ROUND(size), &address), "nvshmem_malloc");
+  if (size != 0) gdrkit_nvshmem_report(gdrkit_shmem_malloc(GDRKIT_NVSHMEM_ROUND(size), &address), "nvshmem_malloc");
   return address;
 }
 GDRKIT_NVSHMEM_HOST void* nvshmem_calloc(size_t count, size_t size) {
   const size_t bytes = size != 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size;
   void* address = NULL;
-  gdrkit_nvshmem_report(gdrkit_shmem_calloc(1, GDRKIT_NVSHMEM_ROUND(bytes), &address), "nvshmem_calloc");
+  if (bytes != 0)
+    gdrkit_nvshmem_report(gdrkit_shmem_calloc(1, GDRKIT_NVSHMEM_ROUND(bytes), &address), "nvshmem_calloc");
   return address;
 }
 GDRKIT_NVSHMEM_HOST void* nvshmem_align(size_t alignment, size_t size) {
   void* address = NULL;
-  gdrkit_nvshmem_report(gdrkit_shmem_align(alignment, GDRKIT_NVSHMEM_ROUND(size), &address), "nvshmem_align");
+  if (size != 0)
+    gdrkit_nvshmem_report(gdrkit_shmem_align(alignment, GDRKIT_NVSHMEM_ROUND(size), &address), "nvshmem_align");
   return address;
 }
 GDRKIT_NVSHMEM_HOST void nvshmem_free(void* address) {

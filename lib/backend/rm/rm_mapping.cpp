@@ -127,9 +127,11 @@ base::Status RmMapping::unmap() noexcept {
   if (address_ != nullptr) {
     if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
       // Pages may still be mapped. If the BAR1 mapping were released now, they could expose another allocation.
-      return base::fail(-result,
-                        "cannot unmap the memory: munmap: %s; its BAR1 space stays in use until the process ends",
-                        std::strerror(-result));
+      return base::fail(
+          -result,
+          "cannot unmap the memory: munmap: %s; its BAR1 space stays in use until a later unmap succeeds or "
+          "the process ends",
+          std::strerror(-result));
     }
     address_ = nullptr;
   }

@@ -184,10 +184,11 @@ base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
     if (now_ns() - begin > limits_.start.count()) {
       rest_until_ns_ = now_ns() + rest_after_failed_start_ns;
       if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
-      return base::fail(EAGAIN,
-                        "cannot start the GPU kernel of engine mover: it did not start within %lld us because the GPU "
-                        "may be busy; retry later or use engine copy_engine",
-                        static_cast<long long>(limits_.start.count() / 1000));
+      return base::fail(
+          EAGAIN,
+          "cannot start the GPU kernel of engine mover within %lld us: the GPU may be busy; retry later or "
+          "use engine copy_engine",
+          static_cast<long long>(limits_.start.count() / 1000));
     }
     ::sched_yield();
   }
