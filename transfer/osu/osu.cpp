@@ -110,10 +110,9 @@ class Run {
     }
     if (needed == nullptr) return;
     const bool is_mpi = std::string_view(plan_.engine->name) == "mpi";
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit osu: %s requires %s, not %d; use %s -n 2 %s gdrkit osu ...", plan_.test->name, needed,
-                    ranks, is_mpi ? "mpirun" : "gdrkit run", is_mpi ? "" : "--"));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit osu: %s requires %s, not %d; use %s gdrkit osu ...", plan_.test->name,
+                                   needed, ranks, is_mpi ? "mpirun -n 2" : "gdrkit run -n 2 --"));
   }
 
   /// Collective. Without GPUs the doctor is not run.
