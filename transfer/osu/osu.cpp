@@ -70,11 +70,13 @@ class Run {
     engine_->end();
     engine_.reset();
     watchdog_.end();
-    if (processes_.is_first()) {
+    cli::ExitCode code = report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
+    processes_.check_in_first([&] {
       report_.result.series = {series_of(report_)};
       write_report_json(options_.json, report_);
-    }
-    return output_.finish(report_.result);
+      code = output_.finish(report_.result);
+    });
+    return code;
   }
 
  private:
