@@ -106,7 +106,7 @@ class StarCentre final : public Star {
     }
     return base::fail(ETIMEDOUT,
                       "cannot exchange data with the other PEs during '%s': %s did not take part within %s; see their "
-                      "output, or raise GDRKIT_SHMEM_TIMEOUT_S",
+                      "output, or raise the time limit (GDRKIT_SHMEM_TIMEOUT_S unless the program sets it)",
                       step.name, pe_list_text(pes).c_str(), deadline.limit_text().c_str());
   }
 

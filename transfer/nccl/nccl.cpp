@@ -148,11 +148,12 @@ class Run {
     engine_->end();
     engine_.reset();
     gpus_.clear();
-    if (processes_.is_first()) {
+    cli::ExitCode code = report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
+    processes_.check_in_first([&] {
       report_.result.series = all_series_of(report_);
       write_report_json(options_.json, report_);
-    }
-    const cli::ExitCode code = output_.finish(report_.result);
+      code = output_.finish(report_.result);
+    });
     processes_.end();
     watchdog_.end();
     return code;

@@ -70,11 +70,13 @@ class Run {
     engine_->end();
     engine_.reset();
     watchdog_.end();
-    if (processes_.is_first()) {
+    cli::ExitCode code = report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
+    processes_.check_in_first([&] {
       report_.result.series = {series_of(report_)};
       write_report_json(options_.json, report_);
-    }
-    return output_.finish(report_.result);
+      code = output_.finish(report_.result);
+    });
+    return code;
   }
 
  private:
@@ -110,10 +112,9 @@ class Run {
     }
     if (needed == nullptr) return;
     const bool is_mpi = std::string_view(plan_.engine->name) == "mpi";
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit osu: %s requires %s, not %d; use %s -n 2 %s gdrkit osu ...", plan_.test->name, needed,
-                    ranks, is_mpi ? "mpirun" : "gdrkit run", is_mpi ? "" : "--"));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit osu: %s requires %s, not %d; use %s gdrkit osu ...", plan_.test->name,
+                                   needed, ranks, is_mpi ? "mpirun -n 2" : "gdrkit run -n 2 --"));
   }
 
   /// Collective. Without GPUs the doctor is not run.

@@ -31,9 +31,11 @@ class Run {
                                                                                    : -1);
     if (prints()) cli::print_note(memory_.choice(), options.is_document_on_stdout());
     if (prints()) run_doctor();
+    report::describe_run(&report_.result, "perftest", memory_.is_emulated(), memory_.device());
+    // Before the peer connects: otherwise it could end first, with another exit code for the launcher.
+    output_.check(report_.result);
     meet_peer();
     describe();
-    output_.check(report_.result);
   }
 
   cli::ExitCode measure() {
@@ -165,8 +167,6 @@ class Run {
   }
 
   void describe() {
-    measure::Result& result = report_.result;
-    report::describe_run(&result, "perftest", memory_.is_emulated(), memory_.device());
     report_.place = plan_.uses_gpu() ? "gpu" : "host";
     report_.is_checked = exchange_->is_own();
     Settings& settings = report_.settings;
@@ -193,10 +193,10 @@ class Run {
                                settings.is_ethernet ? "Ethernet" : "InfiniBand", settings.mtu_bytes,
                                memory_.how().c_str(), exchange_->peer().c_str(),
                                exchange_->is_own() ? "gdrkit" : ("perftest " + exchange_->version()).c_str());
-    result.settings = {{"test", plan_.test->name},
-                       {"device", settings.device},
-                       {"iterations", std::to_string(plan_.iterations)},
-                       {"depth", std::to_string(plan_.send_depth)}};
+    report_.result.settings = {{"test", plan_.test->name},
+                               {"device", settings.device},
+                               {"iterations", std::to_string(plan_.iterations)},
+                               {"depth", std::to_string(plan_.send_depth)}};
   }
 
   void synchronize(const char* step) { (void)exchange_->swap_value(std::uint32_t{0}, step); }

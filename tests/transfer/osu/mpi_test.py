@@ -84,6 +84,11 @@ class MpiTest(Test):
             self.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
         self.assertRegex(self.run_ranks(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
 
+    def test_a_wrong_number_of_ranks(self):
+        ended = mpirun(self.mpi, 3, "latency")
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("latency requires exactly 2 ranks, not 3; use mpirun -n 2 gdrkit osu ...", ended.stderr)
+
     def test_plain_loops(self):
         """The baseline for measurements runs."""
         for name in ("latency", "bw", "put_latency", "put_bw", "allreduce"):

@@ -336,7 +336,7 @@ class OsuFailures(Test):
                                     r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not require UCX$")
 
     def test_wrong_numbers_of_ranks(self):
-        for ranks, test, text in ((3, "latency", "latency requires exactly 2 ranks, not 3"),
+        for ranks, test, text in ((3, "latency", "latency requires exactly 2 ranks, not 3; use gdrkit run -n 2 -- gdrkit osu ...\n"),
                                   (3, "mbw_mr", "mbw_mr requires an even number of ranks, not 3"),
                                   (1, "bcast", "bcast requires at least 2 ranks, not 1")):
             ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "--engine", "shmem",

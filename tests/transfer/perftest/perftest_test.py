@@ -236,6 +236,18 @@ class Documents(PerftestTest):
         ended = self.loopback("read_bw", "-n", "200", "--json")
         self.assertEqual(len(json.loads(ended.out)["series"][0]["points"][0]["rounds"]), 8)
 
+    def test_an_earlier_run_of_another_tool_is_rejected_before_the_ends_connect(self):
+        arguments = ("write_lat", "-n", "20", "-s", "8")
+        document = json.loads(self.loopback(*arguments, "--json").out)
+        document["tool"] = "osu"
+        old = os.path.join(self.folder, "old.json")
+        with open(old, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        ended = self.loopback(*arguments, "--compare", old)
+        self.assertEqual(ended.code, 2, ended.err)
+        self.assertIn("is a result of 'gdrkit osu'; 'gdrkit perftest' compares with its own results only", ended.err)
+        self.assertNotIn("has ended the connection", ended.err)
+
     def test_perftests_json(self):
         path = os.path.join(self.folder, "out.json")
         ended = self.loopback("write_bw", "-n", "20", "-s", "64", "--out_json", "--out_json_file", path)

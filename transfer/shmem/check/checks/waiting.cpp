@@ -28,8 +28,8 @@ void check_wakeups(Checker& checker, const SymmetricMemory& memory) {
     (void)checker.succeeds(gdrkit_shmem_put(word, &value, kind.size_bytes, next), cli::format("put to PE %d", next));
     (void)checker.succeeds(gdrkit_shmem_wait_until(word, kind.word, comparison, 0),
                            cli::format("wait_until of %s with -7", kind.name));
-    const int tested = gdrkit_shmem_test(word, kind.word, comparison, 0);
-    checker.demand(tested == 1, cli::format("test of %s with -7 returned %d", kind.name, tested));
+    const int tested = gdrkit_shmem_test(word, kind.word, GDRKIT_SHMEM_EQ, static_cast<std::uint64_t>(value));
+    checker.demand(tested == 1, cli::format("test of %s EQ -7 returned %d", kind.name, tested));
     checker.barrier();
   }
 }
