@@ -55,10 +55,10 @@ Fact<std::vector<DataDirect>> find_data_direct(const Machine& machine) {
 }
 
 Fact<bool> is_grace(const MachineView& view) {
-  const auto cpus = view.text("/proc/cpuinfo");
-  const auto part = labelled(cpus, "CPU part");
-  const Outcome outcome = !cpus.is_absent() && part.is_absent() ? Outcome::found : part.outcome;
-  return {cpus.is_absent() ? Outcome::unreadable : outcome, part.value == "0xd4f", part.reason};
+  const auto cpus = required(view.text("/proc/cpuinfo"));
+  if (!cpus.is_found()) return pass<bool>(cpus);
+  // Arm's Neoverse V2. Other implementers number their parts independently; x86 processors have neither line.
+  return found(labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f");
 }
 
 }  // namespace gdrkit::diag

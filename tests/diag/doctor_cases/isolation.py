@@ -25,6 +25,7 @@ CASES = {
                    ({**BEFORE_6_11, "/sys/kernel/iommu_groups/7/type": BAD}, "unknown", {*NAME_LINUX, "iommu.mode"}, "gb300_datadirect"),
                    ({"/proc/version": "Linux version 6.11.0-1 (x)\n"}, "ok", NAME_LINUX, "gb300_datadirect"),
                    ({"/proc/version": BAD}, "unknown", None, "gb300_datadirect"),
+                   ({"/proc/cpuinfo": "Features\t: fp asimd\nCPU implementer\t: 0xc0\nCPU part\t: 0xd4f\n"}, "skip", None, "gb300_datadirect"),
                    ({"/proc/cpuinfo": BAD}, "unknown", None)],
     "iommu.cmdline": [({"/proc/cmdline": "ro intel_iommu=on\n"}, "warn", set()),
                       ({"/proc/cmdline": "ro intel_iommu=on iommu=pt\n"}, "ok", set()),

@@ -30,6 +30,8 @@ CASES = {
                       "/proc/self/environ": m.environ(SLURM_LOCALID="0")}, "warn", set()),
                      ({"/proc/self/status": m.status(processors="56-69"),
                        "/proc/self/environ": m.environ(OMPI_COMM_WORLD_LOCAL_RANK="4")}, "warn", set()),
+                     ({"/proc/self/status": m.status(processors="56-69"),
+                       "/proc/self/environ": m.environ(GDRKIT_SHMEM_LOCAL_INDEX="4")}, "warn", set()),
                      ({"/proc/self/status": m.status(processors="0-223")}, "info", set()),
                      ({"/proc/self/status": m.status(processors="0-223"), "/proc/self/environ": BAD}, "unknown",
                       {"ctr.caps", *ENVIRONMENT}),
