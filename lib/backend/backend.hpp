@@ -155,6 +155,9 @@ class Backend {
 #include "backend/backends.def"
 #undef GDRKIT_BACKEND
 
+/// In a forked child: closes the files that the rm backend keeps open while no context exists.
+void abandon_rm_after_fork() noexcept;
+
 /// One line of backends.def.
 struct Registration {
   const char* name;

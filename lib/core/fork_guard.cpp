@@ -83,6 +83,7 @@ void child() noexcept {
     if (slot->is_abandoned.exchange(true, std::memory_order_relaxed) || slot->backend == nullptr) return;
     slot->backend->abandon_after_fork();
   });
+  backend::abandon_rm_after_fork();
   pin_table.forget_free_slots();
   buffer_table.forget_free_slots();
   context_table.forget_free_slots();

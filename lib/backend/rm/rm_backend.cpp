@@ -4,8 +4,7 @@
 
 #include <cinttypes>
 #include <cstdint>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,13 +16,11 @@
 #include "backend/mapping_check.hpp"
 #include "backend/pointer_check.hpp"
 #include "backend/pointer_pin.hpp"
-#include "backend/rm/driver_layout.hpp"
 #include "backend/rm/memory_locator.hpp"
 #include "backend/rm/proved_locations.hpp"
-#include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
+#include "backend/rm/rm_driver.hpp"
 #include "backend/rm/rm_mapping.hpp"
-#include "backend/rm/rm_probe.hpp"
 
 namespace gdrkit::backend {
 namespace rm {
@@ -34,27 +31,21 @@ constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
 class RmBackend final : public Backend {
  public:
-  RmBackend(driver::System& system, const driver::CudaCalls& cuda, base::Settings settings, DriverLayout layout,
-            std::unique_ptr<RmClient> client) noexcept
-      : system_(system), cuda_(cuda), settings_(std::move(settings)), layout_(layout), client_(std::move(client)) {}
-
-  /// Frees all RM objects in one call, which is cheaper than one for each, before the files are closed.
-  ~RmBackend() override { client_->free_all(); }
+  RmBackend(driver::System& system, const driver::CudaCalls& cuda, base::Settings settings,
+            std::shared_ptr<RmDriver> driver) noexcept
+      : system_(system), cuda_(cuda), settings_(std::move(settings)), driver_(std::move(driver)) {}
 
   [[nodiscard]] const Traits& traits() const noexcept override { return rm_traits; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
   base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
     return allocate_cuda_buffer(cuda_, device, size_bytes);
   }
-  void abandon_after_fork() noexcept override {
-    for (auto& [pci, device] : devices_) device->abandon_after_fork();
-    client_->abandon_after_fork();
-  }
+  void abandon_after_fork() noexcept override { driver_->abandon_after_fork(); }
 
   [[nodiscard]] driver::System& system() noexcept { return system_; }
   [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
-  [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
+  [[nodiscard]] const DriverLayout& layout() const noexcept { return driver_->layout(); }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
   [[nodiscard]] ProvedLocations& proved_locations() noexcept { return proved_locations_; }
 
@@ -64,10 +55,7 @@ class RmBackend final : public Backend {
   driver::System& system_;
   const driver::CudaCalls& cuda_;
   base::Settings settings_;
-  DriverLayout layout_;
-  std::unique_ptr<RmClient> client_;                          // must outlive the devices
-  std::mutex mutex_;                                          // guards devices_
-  std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
+  std::shared_ptr<RmDriver> driver_;
   Calibrations calibrations_;
   ProvedLocations proved_locations_;
 };
@@ -208,12 +196,7 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   }
   if (integrated != 0)
     return base::fail(EOPNOTSUPP, "cannot map memory of the GPU at %s: it is integrated and has no BAR1", pci);
-  const std::lock_guard lock(mutex_);
-  if (const auto known = devices_.find(pci); known != devices_.end()) return known->second.get();
-  auto opened = RmDevice::open(*client_, system_, pci, uuid);
-  if (!opened) return base::pass(opened);
-  // Inserts a complete entry: a forked child may read this map at any point of this thread.
-  return devices_.emplace(pci, std::move(*opened)).first->second.get();
+  return driver_->device(pci, uuid);
 }
 
 base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept try {
@@ -234,21 +217,34 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
 }  // namespace
 
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const LoadCuda& load_cuda,
-                                                  const base::Settings& settings) noexcept try {
-  auto probed = probe(system, settings);
-  if (!probed) return base::pass(probed);
+                                                  const base::Settings& settings, KeptDriver* kept) noexcept try {
+  auto driver = kept != nullptr ? kept->get(system, settings) : open_driver(system, settings);
+  if (!driver) return base::pass(driver);
   const auto cuda = load_cuda();
   if (!cuda) return base::pass(cuda);
-  return std::unique_ptr<Backend>(
-      std::make_unique<RmBackend>(system, **cuda, settings, probed->layout, std::move(probed->client)));
+  return std::unique_ptr<Backend>(std::make_unique<RmBackend>(system, **cuda, settings, std::move(*driver)));
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
 }
 
 }  // namespace rm
 
+namespace {
+
+/// Never destroyed: contexts may be opened and closed at exit.
+union Kept {
+  constexpr Kept() noexcept : driver() {}
+  ~Kept() {}
+  rm::KeptDriver driver;
+};
+constinit Kept kept;
+
+}  // namespace
+
 base::Result<std::unique_ptr<Backend>> open_rm(const base::Settings& settings) noexcept {
-  return rm::open_rm_on(driver::real_system(), &driver::cuda_calls, settings);
+  return rm::open_rm_on(driver::real_system(), &driver::cuda_calls, settings, &kept.driver);
 }
+
+void abandon_rm_after_fork() noexcept { kept.driver.abandon_after_fork(); }
 
 }  // namespace gdrkit::backend

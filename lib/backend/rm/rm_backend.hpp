@@ -14,16 +14,20 @@
 
 namespace gdrkit::backend::rm {
 
+class KeptDriver;
+
 /// Opens the backend on the given interfaces, which must outlive it. Loads CUDA only after the driver was found usable:
 /// without a driver, this error is more helpful than that of a missing libcuda. The text of an error names the reason.
+/// `kept`: the driver that contexts share; nullptr: the backend opens and closes its own.
 using LoadCuda = std::function<base::Result<const driver::CudaCalls*>()>;
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const LoadCuda& load_cuda,
-                                                  const base::Settings& settings) noexcept;
+                                                  const base::Settings& settings, KeptDriver* kept = nullptr) noexcept;
 /// The same with loaded functions.
 inline base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const driver::CudaCalls& cuda,
-                                                         const base::Settings& settings) noexcept {
+                                                         const base::Settings& settings,
+                                                         KeptDriver* kept = nullptr) noexcept {
   return open_rm_on(
-      system, [&cuda] { return base::Result<const driver::CudaCalls*>(&cuda); }, settings);
+      system, [&cuda] { return base::Result<const driver::CudaCalls*>(&cuda); }, settings, kept);
 }
 
 }  // namespace gdrkit::backend::rm

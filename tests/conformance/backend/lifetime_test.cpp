@@ -209,7 +209,8 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
     range.pin->abandon_after_fork();
     unmapped->abandon_after_fork();
     backend_->abandon_after_fork();
-    if (count_process_resources().descriptors != without_backend.descriptors) return 1;
+    // Fewer if the backend keeps its driver open while no backend exists: the child closes that, too.
+    if (count_process_resources().descriptors > without_backend.descriptors) return 1;
     // The child destroys the backend afterwards, when other memory may be at the parent's addresses: it must stay
     // mapped.
     const auto others = occupy(parents);
@@ -218,7 +219,7 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
     unmapped.reset();
     backend_.reset();
     for (const auto& other : others) *reinterpret_cast<volatile std::uint8_t*>(other.start) = 1;
-    return count_process_resources().descriptors == without_backend.descriptors ? 0 : 3;
+    return count_process_resources().descriptors <= without_backend.descriptors ? 0 : 3;
   });
   EXPECT_EQ(child.exit_code, 0) << "signal " << child.signal;
   expect_in_mapping(range.user, make_pattern(300'000, 0xba5e));

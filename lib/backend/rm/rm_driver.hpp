@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RmDriver: our client of the driver with its GPUs, and KeptDriver, which later contexts of the process reuse.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "backend/rm/driver_layout.hpp"
+#include "backend/rm/rm_client.hpp"
+#include "backend/rm/rm_device.hpp"
+#include "base/result.hpp"
+#include "base/settings.hpp"
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
+
+namespace gdrkit::backend::rm {
+
+/// Thread safe. The destructor frees all RM objects in one call, which is cheaper than one for each, before it closes
+/// the files.
+class RmDriver {
+ public:
+  RmDriver(driver::System& system, DriverLayout layout, std::unique_ptr<RmClient> client) noexcept
+      : system_(system), layout_(layout), client_(std::move(client)) {}
+  ~RmDriver() { client_->free_all(); }
+  RmDriver(const RmDriver&) = delete;
+  RmDriver& operator=(const RmDriver&) = delete;
+
+  [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
+  /// Opens the GPU at `pci` (CUDA's format) at the first call. May throw std::bad_alloc.
+  base::Result<RmDevice*> device(const char* pci, const driver::CudaUuid& uuid);
+  void abandon_after_fork() noexcept;
+
+ private:
+  driver::System& system_;
+  DriverLayout layout_;
+  std::unique_ptr<RmClient> client_;                          // must outlive the devices
+  std::mutex mutex_;                                          // guards devices_
+  std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
+};
+
+/// Thread safe. The RmDriver that all contexts of the process share. It stays open when the last context closes,
+/// because the device object and its release cost about 1 ms (docs/design/0029).
+class KeptDriver {
+ public:
+  /// Returns the driver. Opens it at the first call, after an error, and in a forked child. May throw std::bad_alloc.
+  base::Result<std::shared_ptr<RmDriver>> get(driver::System& system, const base::Settings& settings);
+  /// In a forked child: closes the inherited files. The driver still belongs to the parent.
+  void abandon_after_fork() noexcept;
+
+ private:
+  std::mutex mutex_;                    // guards the rest
+  std::shared_ptr<RmDriver> driver_;    // empty before the first success
+  pid_t owner_ = 0;                     // the process that opened it: a child may exist without fork handlers
+  bool is_unreviewed_allowed_ = false;  // the setting with which it was opened
+};
+
+/// Probes and opens the driver. May throw std::bad_alloc.
+[[nodiscard]] base::Result<std::shared_ptr<RmDriver>> open_driver(driver::System& system,
+                                                                  const base::Settings& settings);
+
+}  // namespace gdrkit::backend::rm

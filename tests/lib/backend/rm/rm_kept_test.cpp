@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// KeptDriver: contexts of a process share one RM client and its device objects; a forked child opens its own.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "backend/rm/rm_driver.hpp"
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+int errno_of(const base::Result<std::shared_ptr<RmDriver>>& result) { return result ? 0 : result.error().errno_value; }
+
+/// Opens a backend, pins and maps one allocation, and closes everything.
+void use_once(RmMachine& machine, KeptDriver& kept, std::uint64_t address) {
+  auto backend = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
+  ASSERT_TRUE(backend) << backend.error().text();
+  auto pin = pin_or_fail(**backend, address, 64 * kib);
+  EXPECT_EQ(map_or_fail(*pin).verification, Verification::content);
+}
+
+TEST(KeptDriver, KeepsTheClientAndTheDeviceForTheNextContext) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(64 * kib);
+  machine.cuda.fill_pattern(address, 64 * kib);
+  {
+    KeptDriver kept;
+    use_once(machine, kept, address);
+    const fakes::Census idle = machine.rm.census();
+    EXPECT_EQ(idle.descriptors, 2u) << "the control file and one GPU";
+    EXPECT_EQ(idle.rm_clients, 1u);
+    EXPECT_EQ(idle.rm_mappings, 0u);
+    EXPECT_EQ(idle.vmas, 0u);
+    const auto allocations = machine.rm.count_of(fakes::command::rm_alloc);
+    for (int i = 0; i < 3; ++i) use_once(machine, kept, address);
+    EXPECT_EQ(machine.rm.count_of(fakes::command::rm_alloc), allocations) << "a later context created RM objects";
+    EXPECT_TRUE(machine.rm.census() == idle) << "a context left resources";
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(KeptDriver, IsSharedByContextsThatAreOpenAtTheSameTime) {
+  RmMachine machine;
+  {
+    KeptDriver kept;
+    const auto first = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
+    const auto second = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(machine.rm.census().rm_clients, 1u);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(KeptDriver, OpensTheDriverAgainAfterAnError) {
+  RmMachine machine;
+  KeptDriver kept;
+  machine.rm.set_descriptor_limit(0);
+  EXPECT_EQ(errno_of(kept.get(machine.rm, machine.settings)), EMFILE);
+  machine.rm.set_descriptor_limit(100);
+  EXPECT_TRUE(kept.get(machine.rm, machine.settings));
+}
+
+TEST(KeptDriver, RejectsAnUnreviewedDriverThatAnotherContextAllowed) {
+  RmMachine machine(fakes::driver_model("999.10"));
+  KeptDriver kept;
+  base::Settings allowing = machine.settings;
+  allowing.allow_unreviewed_driver = true;
+  EXPECT_TRUE(kept.get(machine.rm, allowing));
+  EXPECT_EQ(errno_of(kept.get(machine.rm, machine.settings)), ENOTSUP);
+}
+
+/// Runs `after_fork` in a child, then opens the driver there. Returns the number of RM clients that the child created.
+template <class AfterFork>
+int clients_of_child(RmMachine& machine, KeptDriver& kept, AfterFork after_fork) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto before = machine.rm.count_of(fakes::command::rm_alloc);
+    after_fork();
+    const bool is_open = kept.get(machine.rm, machine.settings).has_value();
+    ::_exit(is_open ? static_cast<int>(machine.rm.count_of(fakes::command::rm_alloc) - before) : 99);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(KeptDriver, IsNotSharedWithAForkedChild) {
+  RmMachine machine;
+  KeptDriver kept;
+  ASSERT_TRUE(kept.get(machine.rm, machine.settings));
+  EXPECT_EQ(clients_of_child(machine, kept, [&] { kept.abandon_after_fork(); }), 1);
+  EXPECT_EQ(clients_of_child(machine, kept, [] {}), 1) << "a child without fork handlers";
+  EXPECT_EQ(machine.rm.census().rm_clients, 1u);
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::rm
