@@ -89,7 +89,10 @@ std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int or
   if (!device.has_value()) {
     const int code = device.error().vendor_code;
     const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
-    throw Failure(ExitCode::cannot_run, name + format("cannot open device %d: %s", ordinal, device.error().text()));
+    const std::string text = device.error().text();
+    const bool has_operation = text.rfind("cannot open", 0) == 0;
+    throw Failure(ExitCode::cannot_run,
+                  name + (has_operation ? "" : format("cannot open device %d: ", ordinal)) + text);
   }
   return std::move(*device);
 }

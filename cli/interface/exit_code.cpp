@@ -67,7 +67,7 @@ std::string fork_error_text(int error) {
   std::string text = std::strerror(error);
   if (error == EAGAIN) {
     text +=
-        ": too many processes; see the limits of this user (ulimit -u) and of the container or job (pids.max of its "
+        " (too many processes); raise the limit of this user (ulimit -u) or of the container or job (pids.max of its "
         "cgroup)";
   }
   return text;

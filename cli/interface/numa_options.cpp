@@ -44,7 +44,7 @@ void check_pair(const platform::NodePair& pair, const std::string& sysfs_root) {
   const auto nodes = platform::read_numa_nodes(sysfs_root);
   if (!nodes.has_value()) {
     throw Failure(ExitCode::usage,
-                  std::string("--numa: cannot read the NUMA nodes of this machine: ") + nodes.error().text());
+                  std::string("--numa: cannot read the NUMA nodes (") + nodes.error().text() + "); use --numa auto");
   }
   const auto has_cpus = [](const auto& node) { return !node.cpus.empty(); };
   const auto has_memory = [](const auto& node) { return node.memory_bytes != 0; };
@@ -93,8 +93,8 @@ NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_roo
   if (options.numa == "all") {
     const auto nodes = platform::read_numa_nodes(sysfs_root);
     if (nodes.has_value()) return {Kind::all, {}};
-    throw Failure(ExitCode::usage,
-                  std::string("--numa all: cannot read the NUMA nodes of this machine: ") + nodes.error().text());
+    throw Failure(ExitCode::usage, std::string("--numa all: cannot read the NUMA nodes (") + nodes.error().text() +
+                                       "); use --numa auto");
   }
   const platform::NodePair pair = read_pair(options.numa);
   check_pair(pair, sysfs_root);
@@ -111,10 +111,12 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
   if (!placed.is_as_wanted()) {
-    throw Failure(ExitCode::cannot_run,
-                  format("--numa %d:%d: cannot bind to these nodes; use --numa auto or --no-bind (now: ",
-                         choice.pair.cpu_node, choice.pair.memory_node) +
-                      placed.line() + ")");
+    std::string cause;
+    for (const std::string& note : placed.notes) cause += (cause.empty() ? "" : "; ") + note;
+    throw Failure(
+        ExitCode::cannot_run,
+        format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind", choice.pair.cpu_node,
+               choice.pair.memory_node, cause.empty() ? placed.line().c_str() : cause.c_str()));
   }
   return placed;
 }

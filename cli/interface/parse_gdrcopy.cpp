@@ -45,7 +45,7 @@ bool store_number(const Option& option, const char* value, Number* target) {
   const bool is_large = errno == ERANGE || (is_int && number > std::numeric_limits<int>::max());
   const bool is_small = is_int && number < std::numeric_limits<int>::min();
   if (is_large || is_small) {
-    return refuse(std::string("the number is out of range: ") +
+    return refuse(std::string("the number is out of range; use ") +
                   (is_int ? "-2147483648 to 2147483647" : "0 to 9223372036854775807"));
   }
   if (!is_int && number < 0) return refuse("a size cannot be negative");

@@ -46,12 +46,11 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::cached) {
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot map 0x%" PRIx64
-        " as %s: memory of this GPU is mapped as cached; request the default type, or use backend dmabuf or gdrdrv "
-        "and pin with GDR_PIN_FLAG_FORCE_PCIE of libgdrapi",
-        address_, name_of(requested));
+    return base::fail(EOPNOTSUPP,
+                      "cannot map 0x%" PRIx64
+                      " as %s: memory of this GPU is mapped as cached; request the default type, or pin with "
+                      "GDR_PIN_FLAG_FORCE_PCIE of libgdrapi (backend dmabuf or gdrdrv)",
+                      address_, name_of(requested));
   }
   if (is_invalidated())
     return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": its owner freed the memory; unpin it", address_);

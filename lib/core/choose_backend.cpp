@@ -35,14 +35,14 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(std::span<const b
   std::unique_ptr<backend::Backend> untried;
   for (const backend::Registration& entry : backends) {
     if (!reasons.empty()) reasons += "; ";
-    reasons += entry.name;
+    reasons += std::string("[") + entry.name + "] ";
     if (!entry.automatic) {
-      reasons += std::string(": used only on request (GDRKIT_BACKEND=") + entry.name + ")";
+      reasons += std::string("used only on request (GDRKIT_BACKEND=") + entry.name + ")";
       continue;
     }
     base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
     if (opened && !(*opened)->traits().is_untried) return opened;
-    reasons += std::string(": ") + (opened ? "not tested" : opened.error().text());
+    reasons += opened ? "not tested" : opened.error().text();
     if (opened && untried == nullptr) untried = std::move(*opened);
   }
   if (untried != nullptr) return untried;

@@ -27,7 +27,7 @@ base::Status check(const MappingView* view, std::span<const Segment> segments) n
   const std::size_t mapped = view->path != nullptr ? view->path->size_bytes() : view->user_bytes;
   for (const Segment& segment : segments) {
     if (!is_inside(segment.offset, segment.size_bytes, mapped)) {
-      return base::fail(EINVAL, "cannot copy segment %zu, %zu bytes at offset %zu: the mapping has %zu bytes",
+      return base::fail(EINVAL, "cannot copy segment %zu (%zu bytes at offset %zu): the mapping has %zu bytes",
                         static_cast<std::size_t>(&segment - segments.data()), segment.size_bytes, segment.offset,
                         mapped);
     }

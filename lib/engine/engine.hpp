@@ -87,7 +87,8 @@ class Engine {
   /// submit() while warm, else EAGAIN.
   [[nodiscard]] virtual base::Result<Ticket> submit_if_warm(const Copy& copy) noexcept {
     if (!is_warm())
-      return base::fail_literal(EAGAIN, "cannot copy at once: the engine is not started yet; retry later");
+      return base::fail_literal(EAGAIN,
+                                "cannot start the copy immediately: the engine is not running yet; retry later");
     return submit(copy);
   }
   /// Gets warm, without waiting for it; a hint, so a failure is not an error.

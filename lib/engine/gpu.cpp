@@ -76,20 +76,22 @@ base::Result<std::string> Gpu::profile_name() const noexcept try {
 
 base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts) const noexcept {
   if (facts.memory_type != static_cast<std::uint32_t>(driver::cuda_memory_type_device) || facts.is_managed != 0) {
-    return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: it is not device memory",
+    return base::fail(EOPNOTSUPP, "cannot copy memory at 0x%llx with the GPU: it is not device memory",
                       static_cast<unsigned long long>(address));
   }
   if (facts.context != 0) {
     if (facts.context == context()) return {};
-    return base::fail(EOPNOTSUPP,
-                      "the GPU cannot copy 0x%llx: it belongs to a CUDA context other than the primary context of "
-                      "device %d; use engine cpu",
-                      static_cast<unsigned long long>(address), device_);
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot copy memory at 0x%llx with the GPU: it belongs to a CUDA context other than the primary context of "
+        "device %d; use engine cpu",
+        static_cast<unsigned long long>(address), device_);
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
   // Other memory, for instance of a pool, is always accessible by its own device.
   if (driver::has_access(calls_, address, device_, driver::cuda_mem_access_read_write).value_or(true)) return {};
-  return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d has no access to it; call cuMemSetAccess",
+  return base::fail(EOPNOTSUPP,
+                    "cannot copy memory at 0x%llx with the GPU: device %d has no access to it; call cuMemSetAccess",
                     static_cast<unsigned long long>(address), device_);
 }
 

@@ -175,7 +175,7 @@ class Device {
   /// if the driver does not support it.
   virtual base::Status store_word_async(std::uint64_t /*target*/, std::uint64_t /*value*/, std::size_t /*size_bytes*/,
                                         Stream /*stream*/) noexcept {
-    return base::fail_literal(ENOSYS, "this device does not support stores in a stream");
+    return base::fail_literal(ENOSYS, "this device does not support stream-ordered stores");
   }
   virtual base::Status synchronize(Stream stream) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait

@@ -21,8 +21,8 @@ base::Status CudaDevice::open(int ordinal) noexcept {
   auto count = cuda_device_count(calls_);
   if (!count) return base::pass(count);
   if (ordinal < 0 || ordinal >= *count) {
-    return base::fail(ENODEV, "cannot open GPU %d: CUDA shows only %d GPUs to this process; check CUDA_VISIBLE_DEVICES",
-                      ordinal, *count);
+    return base::fail(ENODEV, "cannot open GPU %d: CUDA shows this process only %d GPU%s; check CUDA_VISIBLE_DEVICES",
+                      ordinal, *count, *count == 1 ? "" : "s");
   }
   identity_.ordinal = ordinal;
   if (auto got = check(calls_.device_get(&device_, ordinal), "cuDeviceGet"); !got) return got;

@@ -215,7 +215,7 @@ class EmulatedDevice final : public Device {
     if (!allocation) return base::pass(allocation);
     const std::uint64_t offset = address - allocation->start;
     if (offset <= allocation->size_bytes && size_bytes <= allocation->size_bytes - offset) return {};
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes is out of range: the emulated allocation ends after %zu bytes",
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes is out of range: the emulated allocation has %zu bytes",
                       address, size_bytes, allocation->size_bytes);
   }
 
@@ -380,7 +380,8 @@ base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept
   const std::int64_t begin_ns = (*first)->reached_ns();
   const std::int64_t end_ns = (*last)->reached_ns();
   if (begin_ns < 0 || end_ns < 0)
-    return base::fail(EAGAIN, "cannot measure the time between events: one is not reached yet; synchronize first");
+    return base::fail(
+        EAGAIN, "cannot measure the time between events: one event is not recorded or not complete; synchronize first");
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 
@@ -400,9 +401,10 @@ base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept
   const auto count = emulated_device_count();
   if (!count) return base::pass(count);
   if (ordinal < 0 || ordinal >= *count) {
-    return base::fail(ENODEV,
-                      "emulated device %d is out of range: the number of devices is %d (GDRKIT_EMULATED_DEVICES)",
-                      ordinal, *count);
+    return base::fail(
+        ENODEV,
+        "cannot open emulated device %d: the number of emulated devices is %d; increase GDRKIT_EMULATED_DEVICES",
+        ordinal, *count);
   }
   try {
     return std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(ordinal));

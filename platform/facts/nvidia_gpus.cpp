@@ -54,8 +54,8 @@ base::Result<std::vector<NvidiaGpu>> list_nvidia_gpus(const std::string& sysfs_r
   const std::string devices = sysfs_root + "/bus/pci/devices";
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(devices.c_str()), &::closedir);
   if (folder == nullptr)
-    return base::fail(ENOENT, "cannot find the GPUs of this machine: cannot list %s: %s; check that /sys is mounted",
-                      devices.c_str(), std::strerror(errno));
+    return base::fail(ENOENT, "cannot list the PCI devices in %s: %s; check that /sys is mounted", devices.c_str(),
+                      std::strerror(errno));
   std::vector<NvidiaGpu> gpus;
   while (const dirent* entry = ::readdir(folder.get())) {
     if (entry->d_name[0] == '.') continue;

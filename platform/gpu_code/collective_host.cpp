@@ -22,7 +22,7 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   if (parameters.team.n_pes < 1 || parameters.team.pe < 0 || parameters.team.pe >= parameters.team.n_pes ||
       parameters.root >= n_pes) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': PE %d or root %u is out of range: the team has %d PEs",
+                      "cannot launch GPU kernel 'collective': PE %d or root %u is out of range; use numbers below %d",
                       parameters.team.pe, parameters.root, parameters.team.n_pes);
   }
   if (shape.threads > most_threads_of_a_block || shape.blocks > static_cast<unsigned>(parameters.team.lanes)) {
@@ -42,14 +42,14 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
       ((!is_broadcast && parameters.operation != CollectiveOperation::reduce) ||
        !shmem::detail::shares_fit(parameters.team.scratch_bytes, parameters.size_bytes, n_pes, is_broadcast))) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': invalid route `shares`; use it for a broadcast or reduce "
-                      "of several PEs that fits into the scratch memory");
+                      "cannot launch GPU kernel 'collective': route 'shares' supports only a broadcast or reduce of "
+                      "several PEs that fits into the scratch memory");
   }
   const bool has_parts = is_broadcast && n_pes > 2 && parameters.piece_bytes != 0 && parameters.piece_bytes % 16 == 0;
   if (parameters.route == CollectiveRoute::parts && !has_parts) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': invalid route `parts`; use it for a broadcast to several "
-                      "PEs, in parts of a multiple of 16 bytes");
+                      "cannot launch GPU kernel 'collective': route 'parts' supports only a broadcast of 3 or more "
+                      "PEs, and a part size that is a multiple of 16 bytes");
   }
   return {};
 }

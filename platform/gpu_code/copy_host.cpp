@@ -12,7 +12,7 @@ namespace {
 
 base::Status check(const CopyParameters& parameters, LaunchShape, unsigned) noexcept {
   if (parameters.target % 16 == 0 && parameters.source % 16 == 0) return {};
-  return base::fail(EINVAL, "cannot launch GPU kernel 'copy': the source or the target is not a multiple of 16 bytes");
+  return base::fail(EINVAL, "cannot launch GPU kernel 'copy': the source or target address is not a multiple of 16");
 }
 
 void play(const CopyParameters& parameters, LaunchShape) noexcept {

@@ -120,11 +120,12 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
   if (!module) {
     const base::Error& error = module.error();
     const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
-    return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "cannot load the GPU kernel '%s' on %s: %s; this gdrkit contains %s%sPTX for compute "
-                             "capability 7.0 and newer, which the driver's libnvidia-ptxjitcompiler compiles",
-                             gpu_kernel_name(kernel), GpuText(*device_).text, error.text(),
-                             embedded_gpu_architectures(), has_machine_code ? ", and " : "");
+    return base::fail_vendor(
+        error.errno_value, error.vendor_code,
+        "cannot load the GPU kernel '%s' on %s: %s; check that the driver's libnvidia-ptxjitcompiler is installed "
+        "(this gdrkit contains %s%sPTX for compute capability 7.0 and newer)",
+        gpu_kernel_name(kernel), GpuText(*device_).text, error.text(), embedded_gpu_architectures(),
+        has_machine_code ? ", and " : "");
   }
   char symbol[64];
   std::snprintf(symbol, sizeof symbol, "gdrkit_%s", gpu_kernel_name(kernel));

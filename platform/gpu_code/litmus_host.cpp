@@ -10,7 +10,7 @@ namespace {
 
 base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
   if (parameters.shape > LitmusShape::store_buffering || parameters.mistake > LitmusMistake::cached) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': unknown test, or unknown deliberate mistake");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': unknown test or unknown injected error");
   }
   const auto n_pes = static_cast<std::uint32_t>(parameters.state.n_pes);
   if (parameters.writer >= n_pes || parameters.reader >= n_pes || parameters.writer == parameters.reader) {
@@ -24,8 +24,9 @@ base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsign
                       shape.blocks, resident_blocks);
   }
   if (parameters.shape == LitmusShape::store_buffering && shape.blocks != 1) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': store_buffering has %u blocks; use one",
-                      shape.blocks);
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'litmus': invalid number of blocks %u; use one for test store_buffering",
+        shape.blocks);
   }
   return {};
 }

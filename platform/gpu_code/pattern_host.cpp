@@ -18,12 +18,14 @@ base::Status check(const PatternParameters& parameters, LaunchShape, unsigned) n
                       bytes);
   }
   if (parameters.address % bytes != 0 || parameters.found % sizeof(std::uint64_t) != 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': 0x%llx or the counters are not naturally aligned",
-                      static_cast<unsigned long long>(parameters.address));
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'pattern': the data at 0x%llx or the counters are not naturally aligned",
+        static_cast<unsigned long long>(parameters.address));
   }
   if (parameters.ranks == 0 || parameters.rank >= parameters.ranks || parameters.largest == 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': rank %u of %u or maximum integer %u is out of range",
-                      parameters.rank, parameters.ranks, parameters.largest);
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'pattern': rank %u, number of ranks %u or maximum integer %u is out of range",
+        parameters.rank, parameters.ranks, parameters.largest);
   }
   if (parameters.kind > PatternKind::average)
     return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': unknown kind of pattern");

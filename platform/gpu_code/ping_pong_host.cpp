@@ -15,9 +15,9 @@ base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsi
         static_cast<unsigned long long>(parameters.data_bytes));
   }
   if (shape.blocks > resident_blocks) {
-    return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'ping_pong': %u blocks are too many; only %u are sure to run at once",
-                      shape.blocks, resident_blocks);
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'ping_pong': %u blocks are too many; use at most %u, so that all run at once",
+        shape.blocks, resident_blocks);
   }
   const std::uint64_t last = std::uint64_t{parameters.first} + parameters.rounds;
   if (last > stop_word) return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': too many rounds; use fewer");

@@ -18,7 +18,8 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'shmem': %u blocks or several groups; use one group for this operation",
+                      "cannot launch GPU kernel 'shmem': invalid number of blocks %u, or several thread groups; use "
+                      "one block and one group for this operation",
                       shape.blocks);
   }
   constexpr unsigned most_threads_of_a_block = 512;
@@ -27,7 +28,7 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
                       shape.threads, most_threads_of_a_block);
   }
   if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': invalid scope of a collective; use a block");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': invalid scope of a collective; use scope 'block'");
   }
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
     return base::fail(
@@ -46,13 +47,14 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0
                : parameters.path_bytes != 0) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'shmem': invalid step of %llu bytes for a path of %llu bytes; use a "
-                      "multiple of 8 that divides the path",
+                      "cannot launch GPU kernel 'shmem': invalid step_bytes %llu for path_bytes %llu; use a multiple "
+                      "of 8 that divides path_bytes",
                       static_cast<unsigned long long>(parameters.step_bytes),
                       static_cast<unsigned long long>(parameters.path_bytes));
   }
   if (parameters.peer >= static_cast<std::uint32_t>(parameters.state.n_pes)) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': PE %u is out of range", parameters.peer);
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': PE %u is out of range; use a number below %d",
+                      parameters.peer, parameters.state.n_pes);
   }
   return {};
 }

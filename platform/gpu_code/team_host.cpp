@@ -17,7 +17,7 @@ base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned
       (parameters.scope == ShmemScope::warp && shape.threads < warp)) {
     return base::fail(EINVAL,
                       "cannot launch GPU kernel 'team': invalid shape of %u blocks of %u threads; use one block of at "
-                      "most 512, and 32 threads for a warp",
+                      "most 512 threads, and at least 32 threads for a warp",
                       shape.blocks, shape.threads);
   }
   if ((parameters.target | parameters.source | parameters.size_bytes) % 4 != 0 || parameters.result % 8 != 0 ||

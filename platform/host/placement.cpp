@@ -103,8 +103,8 @@ void Placement::bind_memory(int node, Placed* placed) {
   // With one node's memory the call has no effect. Skipping it avoids a note in containers that forbid it.
   const int error = with_memory == 1 ? 0 : calls_.bind_memory(node);
   if (error < 0) {
-    placed->notes.push_back("the system does not allow binding memory (set_mempolicy: " + error_text(error) +
-                            "): it is allocated where it is first touched");
+    placed->notes.push_back("the memory could not be bound (set_mempolicy: " + error_text(error) +
+                            "), so the first access selects its node");
     return;
   }
   placed->place.memory_node = node;

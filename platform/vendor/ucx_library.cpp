@@ -37,9 +37,10 @@ base::Result<const UcxCalls*> ucx_calls() noexcept {
   void* const library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const text = ::dlerror();
-    return base::fail(ENOENT, "cannot load UCX (%s)%s", text != nullptr ? text : "unknown error",
-                      is_named ? "; correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
-                               : "; install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to a libucp.so.0");
+    return base::fail(
+        ENOENT, "cannot load UCX (%s)%s", text != nullptr ? text : "unknown error",
+        is_named ? "; correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
+                 : "; install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to the path of a libucp.so.0");
   }
   if (const char* const missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);

@@ -120,7 +120,7 @@ class Info(Test):
         document, _ = self.json_of("info", code=77, environment={})
         self.assertEqual(document["backend"], "")
         self.assertFalse(document["ok"])
-        self.assertIn("rm: ", document["why_none"])
+        self.assertIn("[rm] ", document["why_none"])
         self.assertTrue(document["missing"])
         ended = run("gdrkit", "info", environment={})
         self.assertEqual(ended.code, 77)

@@ -48,11 +48,10 @@ base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda
   int version = 0;
   (void)cuda.driver_get_version(&version);
   if (version >= first_known_version) return {};
-  return base::fail(
-      EOPNOTSUPP,
-      "cannot test dma-bufs: this process has no primary CUDA context, and CUDA %d.%d is older than 13.3, the "
-      "first version known to map them; create a context first, or set GDRKIT_BACKEND=dmabuf",
-      version / 1000, version % 1000 / 10);
+  return base::fail(EOPNOTSUPP,
+                    "cannot test dma-bufs: this process has no primary CUDA context; create one, or set "
+                    "GDRKIT_BACKEND=dmabuf (CUDA %d.%d is older than 13.3, so dma-bufs may not be mappable)",
+                    version / 1000, version % 1000 / 10);
 }
 
 class DmabufBackend final : public Backend {

@@ -54,17 +54,15 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
   if (result != 0) {
     return base::fail_vendor(
         driver::cuda_result_errno(result), result,
-        "cannot export 0x%" PRIx64 " + %" PRIu64
-        " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; set GDRKIT_BACKEND=rm, which requires no dma-buf",
-        address, bytes, must_be_pcie ? " for a mapping over PCIe" : "", driver::cuda_result_name(result));
+        "cannot export 0x%" PRIx64 " + %" PRIu64 " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; %s",
+        address, bytes, must_be_pcie ? " for a mapping over PCIe" : "", driver::cuda_result_name(result),
+        must_be_pcie ? "pin without GDR_PIN_FLAG_FORCE_PCIE" : "set GDRKIT_BACKEND=rm, which requires no dma-buf");
   }
   fd_ = made.dmabuf_fd;
   if (const int closing = driver::as_user_errno(system_.ioctl(fd_, FIOCLEX, nullptr)); closing < 0) {
     (void)release();
-    return base::fail(
-        -closing,
-        "cannot map through a dma-buf: setting close-on-exec failed: ioctl(FIOCLEX): %s; set GDRKIT_BACKEND=rm",
-        std::strerror(-closing));
+    return base::fail(-closing, "cannot set close-on-exec for a dma-buf: ioctl(FIOCLEX): %s; set GDRKIT_BACKEND=rm",
+                      std::strerror(-closing));
   }
   type_ = has_coherent_link && flags == 0 ? cpu::MappingType::cached : cpu::MappingType::write_combining;
   return {};
@@ -98,8 +96,8 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
   if (result == -ENOMEM) return bar1_is_full(size_bytes, "mmap: out of memory");
   if (result < 0) {
     return base::fail(-result,
-                      "cannot map the dma-buf: mmap of %zu bytes: %s; set GDRKIT_BACKEND=rm (before CUDA 13.3, "
-                      "drivers export dma-bufs of discrete GPUs only for RDMA)",
+                      "cannot map the dma-buf: mmap of %zu bytes: %s (before CUDA 13.3, dma-bufs of discrete GPUs are "
+                      "only for RDMA); set GDRKIT_BACKEND=rm",
                       size_bytes, std::strerror(-result));
   }
   address_ = static_cast<std::uint8_t*>(mapped);

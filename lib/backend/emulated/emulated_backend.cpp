@@ -156,10 +156,10 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
 
 base::Result<std::unique_ptr<BackendBuffer>> EmulatedBackend::allocate(int device, std::size_t size_bytes) noexcept {
   if (device < 0 || device >= device_count_) {
-    return base::fail(ENODEV,
-                      "cannot allocate on emulated device %d: the device is out of range 0 to %d; increase "
-                      "GDRKIT_EMULATED_DEVICES",
-                      device, device_count_ - 1);
+    return base::fail(
+        ENODEV,
+        "cannot allocate on emulated device %d: the number of emulated devices is %d; increase GDRKIT_EMULATED_DEVICES",
+        device, device_count_);
   }
   std::unique_ptr<EmulatedBuffer> buffer(new (std::nothrow) EmulatedBuffer);
   if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");

@@ -72,8 +72,8 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
     case EINVAL:
       return base::fail(EINVAL,
                         "cannot pin 0x%" PRIx64 " + %" PRIu64
-                        " bytes with gdrdrv: the range is not device memory (never allocated, freed, host or managed), "
-                        "exceeds its allocation, or is not for GPUDirect RDMA; pin inside one allocation of cudaMalloc",
+                        " bytes with gdrdrv: the range is freed or not device memory, exceeds its allocation, or does "
+                        "not support GPUDirect RDMA; pin a range of one cudaMalloc allocation",
                         range.page_address, range.page_bytes);
     case EOPNOTSUPP:
       return base::fail(EOPNOTSUPP,
@@ -84,10 +84,12 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
       return base::fail(
           ENOMEM,
           "cannot pin %" PRIu64 " KiB at 0x%" PRIx64
-          " with gdrdrv: BAR1 or the kernel module's limit for all processes is exhausted; unpin other memory",
+          " with gdrdrv: BAR1 is full, or the kernel module's limit for all processes is reached; unpin other memory",
           range.page_bytes / 1024, range.page_address);
     case EACCES:
-      return base::fail(EACCES, "cannot pin with gdrdrv: another process opened %s; open a context in this process",
+      return base::fail(EACCES,
+                        "cannot pin with gdrdrv: this process inherited the open %s from another process; open a "
+                        "context in this process",
                         node);
     default:
       return base::fail(error == EPERM || error == EMFILE ? error : EIO,
@@ -111,7 +113,7 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, co
 base::Status GdrdrvPin::check_state() noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "cannot pin: the gdrdrv kernel module did not report the pin: %s", std::strerror(-result));
+    return base::fail(EIO, "cannot read the new pin from the gdrdrv kernel module: %s", std::strerror(-result));
   }
   cost_ = {state.pin_cycles, state.tsc_khz};
   std::int64_t offset = 0;
@@ -119,9 +121,8 @@ base::Status GdrdrvPin::check_state() noexcept {
                                state.page_bytes == gpu_page_bytes && state.mapping_type == 0;
   if (is_as_requested && offset_of(handle_, page_bytes_, &offset)) return {};
   return base::fail(EIO,
-                    "cannot pin 0x%" PRIx64
-                    " + %zu bytes: the gdrdrv kernel module did not pin the requested range (it pinned 0x%" PRIx64
-                    " + %" PRIu64 " bytes in pages of %u bytes, handle 0x%" PRIx64 ", mapping type %u)",
+                    "cannot pin 0x%" PRIx64 " + %zu bytes: the gdrdrv kernel module reports a different pin (0x%" PRIx64
+                    " + %" PRIu64 " bytes, page size %u bytes, handle 0x%" PRIx64 ", mapping type %u)",
                     page_address_, page_bytes_, state.address, state.mapped_bytes, state.page_bytes, handle_,
                     state.mapping_type);
 }

@@ -39,7 +39,7 @@ int number_in(driver::System& system, const char* list) noexcept {
 struct StaleNode {
   explicit StaleNode(driver::System& system) noexcept;
   [[nodiscard]] bool is_stale() const noexcept { return text[0] != '\0'; }
-  char text[200] = "";
+  char text[240] = "";
 };
 
 StaleNode::StaleNode(driver::System& system) noexcept {
@@ -56,7 +56,7 @@ StaleNode::StaleNode(driver::System& system) noexcept {
     std::snprintf(
         text, sizeof text,
         "%s is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0; remove the file, then run mknod -m 666 "
-        "%s c %d 0 (in a container: start it again)",
+        "%s c %d 0 (in a container: restart the container instead)",
         node, major, minor, own_major, node, own_major);
   } else if (own_minor < 0) {
     std::snprintf(text, sizeof text,
@@ -70,13 +70,13 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
   const StaleNode stale(system);
   switch (error) {
     case ENOENT:
-      return base::fail(ENODEV,
-                        "cannot open %s: the gdrdrv kernel module is not loaded (optional); to use it, load it, and "
-                        "start a container with --device %s",
-                        node, node);
+      return base::fail(
+          ENODEV,
+          "cannot open %s: it does not exist; load the optional gdrdrv kernel module; containers also need --device %s",
+          node, node);
     case ENXIO:
     case ENODEV:
-      if (stale.is_stale()) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text);
+      if (stale.is_stale()) return base::fail(ENODEV, "cannot use gdrdrv: %s", stale.text);
       return base::fail(ENODEV,
                         "cannot open %s: %s; load the gdrdrv kernel module, or recreate the device file if its device "
                         "number is outdated",
@@ -104,10 +104,10 @@ base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t mi
         version.major_number(), version.minor_number());
   }
   if (minimum_api > supported_api) {
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot use gdrdrv %u.%u: it requires a library with API %u.%u or newer, and this one has 2.6; update gdrkit",
-        version.major_number(), version.minor_number(), minimum.major_number(), minimum.minor_number());
+    return base::fail(EOPNOTSUPP,
+                      "cannot use gdrdrv %u.%u: it requires a library with API %u.%u or newer, but this gdrkit has API "
+                      "2.6; update gdrkit",
+                      version.major_number(), version.minor_number(), minimum.major_number(), minimum.minor_number());
   }
   return version;
 }
@@ -149,7 +149,7 @@ base::Status ModuleFile::read_version() noexcept {
   const int result = call(request::get_version, &reply);
   if (result == -ENOTTY || result == -EINVAL) {
     if (const StaleNode stale(system_); stale.is_stale()) {
-      return base::fail(EOPNOTSUPP, "cannot use %s: it belongs to another driver (GET_VERSION: %s); %s", node,
+      return base::fail(EOPNOTSUPP, "cannot use gdrdrv: another driver rejected GET_VERSION (%s), because %s",
                         std::strerror(-result), stale.text);
     }
     return base::fail(

@@ -24,7 +24,7 @@ base::Result<DriverLayout> layout_for(const driver::DriverVersion& version, cons
     return base::fail(
         ENOTSUP,
         "cannot use NVIDIA driver %s: this gdrkit was reviewed for drivers up to %u.x; update gdrkit, or set "
-        "GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely only on its run-time checks",
+        "GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to use this driver at your own risk",
         version_text.c_str(), newest_reviewed_major);
   }
   DriverLayout layout = rows[0];

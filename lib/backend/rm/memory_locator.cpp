@@ -28,9 +28,10 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
     return read;
   const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
   if (piece.size_bytes == 0 || piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
-    return base::fail(
-        EIO, "cannot pin: the driver's memory object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64,
-        object_bytes, piece.offset, piece.size_bytes);
+    return base::fail(EIO,
+                      "cannot pin: %" PRIu64 " bytes at offset %" PRIu64
+                      " exceed the driver's memory object of %" PRIu64 " bytes",
+                      piece.size_bytes, piece.offset, object_bytes);
   }
   return {};
 }
@@ -49,10 +50,10 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
   if (!duplicate) {
     if (duplicate.error().vendor_code != static_cast<int>(status::insufficient_permissions))
       return base::pass(duplicate);
-    return base::fail_vendor(
-        EACCES, duplicate.error().vendor_code,
-        "cannot pin: the driver does not share the memory: %s; it belongs to another process or to an MPS server",
-        duplicate.error().text());
+    return base::fail_vendor(EACCES, duplicate.error().vendor_code,
+                             "cannot pin: the memory belongs to another process or to an MPS server (RM_DUP_OBJECT: "
+                             "status 0x%x, %s); pin memory that this process allocated without MPS",
+                             status::insufficient_permissions, status_name(status::insufficient_permissions));
   }
   memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes, piece});
   return check_object(client, memory.pieces.back());
@@ -72,20 +73,18 @@ int observe_export(const driver::CudaCalls& cuda, driver::System& system, std::u
 Pieces observed_pieces(const driver::ObservedExport& seen, int result, std::uint64_t size) {
   constexpr int invalid_value = 1;
   if (result == invalid_value) {
-    return base::fail_vendor(
-        EINVAL, result,
-        "cannot pin: CUDA does not export the memory: %s; it is imported from another process, or the range has holes",
-        driver::cuda_result_name(result));
+    return base::fail_vendor(EINVAL, result,
+                             "cannot pin: the memory is imported from another process, or the range has holes "
+                             "(cuMemGetHandleForAddressRange: %s); pin one allocation of this process",
+                             driver::cuda_result_name(result));
   }
   if (result != 0)
-    return driver::cuda_failure(
-        result, "cannot pin: CUDA does not export the memory as a dma-buf: cuMemGetHandleForAddressRange");
+    return driver::cuda_failure(result, "cannot export the memory to pin as a dma-buf: cuMemGetHandleForAddressRange");
   if (!seen.hook) {
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot pin: the ioctl calls of libcuda cannot be observed: %s; use another backend, such as gdrdrv, or set "
-        "GDRKIT_ALLOW_IPC_HANDLE=1 for memory of cudaMalloc",
-        seen.hook.error().text());
+    return base::fail(EOPNOTSUPP,
+                      "cannot pin: the ioctl calls of libcuda cannot be observed (%s); use another backend, such as "
+                      "gdrdrv, or, for memory of cudaMalloc, set GDRKIT_ALLOW_IPC_HANDLE=1",
+                      seen.hook.error().text());
   }
   return decode_export(seen.ioctls, size);
 }

@@ -88,8 +88,9 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<driver::O
     if (auto decoded = decode_one(seen, size_bytes, totals, pieces); !decoded) return base::pass(decoded);
   }
   if (pieces.empty()) {
-    return base::fail(EIO,
-                      "cannot pin: CUDA's dma-buf export was not observed; check whether another tool hooks ioctl");
+    return base::fail(
+        EIO,
+        "cannot pin: gdrkit did not observe CUDA's dma-buf export; run without other tools that intercept ioctl calls");
   }
   if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
     return base::fail(EIO, "cannot pin: only %zu of %u objects of CUDA's dma-buf export were observed", pieces.size(),

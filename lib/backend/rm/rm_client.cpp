@@ -33,17 +33,16 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
 
 tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept {
   return base::fail(ENODEV,
-                    "cannot open %s: it does not exist, but NVIDIA driver %s is loaded; in a container, add --gpus all "
-                    "(docker) or --device nvidia.com/gpu=all (CDI) to its command line; on a host, run "
-                    "nvidia-modprobe -c 0",
+                    "cannot open %s: it does not exist, but NVIDIA driver %s is loaded; start the container with "
+                    "--gpus all (docker) or --device nvidia.com/gpu=all (CDI), or on a host run nvidia-modprobe -c 0",
                     path, driver.c_str());
 }
 
 tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept {
   if (error == EPERM) {
     return base::fail(EACCES,
-                      "cannot open %s: %s (device rules of the container); add --gpus all (docker) or --device "
-                      "nvidia.com/gpu=all (CDI) to its command line instead of a volume",
+                      "cannot open %s: %s (device rules of the container); start the container with --gpus all "
+                      "(docker) or --device nvidia.com/gpu=all (CDI) instead of a volume",
                       path, std::strerror(error));
   }
   return base::fail(EACCES, "cannot open %s: %s; this user needs read and write permission (check: ls -l %s)", path,

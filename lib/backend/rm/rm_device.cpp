@@ -47,8 +47,8 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
     return {};
   }
   return base::fail(ENODEV,
-                    "cannot find the GPU at %s: CUDA reports that it holds the memory, but the driver does not list "
-                    "it; compare with nvidia-smi -L",
+                    "cannot find the GPU at %s: CUDA reports this address, but the driver does not list it; compare "
+                    "with the output of nvidia-smi",
                     pci_bus_id);
 }
 
@@ -74,8 +74,8 @@ base::Status RmDevice::check_uuid(const driver::CudaUuid& uuid) noexcept {
   if (auto read = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !read) return read;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
   return base::fail(EOPNOTSUPP,
-                    "cannot use the GPU at %s with rm: CUDA reports another UUID, so it is a MIG instance; load the "
-                    "gdrdrv kernel module, set GDRKIT_BACKEND=dmabuf if the driver can map dma-bufs, or disable MIG",
+                    "cannot use the GPU at %s with rm: it is a MIG instance (CUDA reports another UUID); disable MIG, "
+                    "load the gdrdrv kernel module, or set GDRKIT_BACKEND=dmabuf if the driver can map dma-bufs",
                     pci_.c_str());
 }
 

@@ -105,10 +105,10 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
       return bar1_is_full(device_, mapped.error(), length, layout_.fb_info_bytes);
     }
     if (status == status::not_supported) {
-      return base::fail_vendor(
-          EOPNOTSUPP, mapped.error().vendor_code,
-          "cannot map through BAR1: %s; the memory is protected or multicast, or confidential computing is on",
-          mapped.error().text());
+      return base::fail_vendor(EOPNOTSUPP, mapped.error().vendor_code,
+                               "cannot map through BAR1: the memory is protected or multicast, or confidential "
+                               "computing is on (RM_MAP_MEMORY: status 0x%x, %s)",
+                               status, status_name(status));
     }
     return base::pass(mapped);
   }

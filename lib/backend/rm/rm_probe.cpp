@@ -39,8 +39,8 @@ base::Result<std::string> version_of_node(driver::System& system, int read_error
   system.close(*fd);
   if (result < 0) {
     return base::fail(ENODEV,
-                      "cannot find the version of the NVIDIA driver: %s: %s, and CHECK_VERSION_STR of %s: %s; do not "
-                      "hide /proc/driver from this container",
+                      "cannot find the version of the NVIDIA driver in %s (%s) or with CHECK_VERSION_STR of %s (%s); "
+                      "do not hide /proc/driver from this container",
                       version_file, std::strerror(read_error), control_node, std::strerror(-result));
   }
   return std::string(reply.text);

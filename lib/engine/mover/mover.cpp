@@ -139,12 +139,13 @@ base::Status Mover::check(const Copy& copy, bool* is_staged) const noexcept {
   *is_staged = is_ordinary || (!is_congruent && copy.size_bytes <= staging_bytes);
   const std::size_t limit = is_ordinary ? staging_bytes : largest_bytes;
   if (copy.size_bytes == 0 || copy.size_bytes > limit) {
-    return base::fail(EINVAL, "engine mover cannot copy %zu bytes at once: the size must be from 1 to %zu bytes",
+    return base::fail(EINVAL, "cannot copy %zu bytes with engine mover: the size must be from 1 to %zu bytes",
                       copy.size_bytes, limit);
   }
   if (*is_staged || is_congruent) return {};
   return base::fail(
-      EOPNOTSUPP, "engine mover cannot copy between 0x%llx and 0x%llx: the addresses differ modulo 16; use copy_engine",
+      EOPNOTSUPP,
+      "cannot copy between 0x%llx and 0x%llx with engine mover: the addresses differ modulo 16; use engine copy_engine",
       static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(host));
 }
 
@@ -220,8 +221,8 @@ base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexce
   const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
   if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
     if (is_warm_one)
-      return base::fail_literal(EAGAIN,
-                                "cannot copy at once: the GPU kernel of engine mover is not running; retry later");
+      return base::fail_literal(
+          EAGAIN, "cannot start the copy immediately: the GPU kernel of engine mover is not running; retry later");
     if (base::Status running = wait_until_running(now); !running) return base::pass(running);
   }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {

@@ -37,8 +37,10 @@ base::Status refuse_shared_gpu(const Gpu& gpu) noexcept {
   if (!mode) return base::pass(mode);
   if (!unified) return base::pass(unified);
   if (!mps) {
-    return base::fail(EOPNOTSUPP, "%s: the driver does not report whether MPS shares the GPU (%s); update the driver",
-                      open_operation, mps.error().text());
+    return base::fail(
+        EOPNOTSUPP,
+        "%s: the driver does not report whether MPS is active (cuDeviceGetAttribute: %s); update the driver",
+        open_operation, driver::cuda_result_name(mps.error().vendor_code));
   }
   if (*mode != 0) {
     return base::fail(EOPNOTSUPP, "%s: the GPU is in compute mode %d; set the default mode (nvidia-smi -c DEFAULT)",
@@ -60,7 +62,7 @@ base::Result<std::unique_ptr<ResidentKernel>> ResidentKernel::open(Gpu& gpu, con
   const driver::CudaCalls& calls = gpu.calls();
   if (calls.module_load_data == nullptr || calls.module_get_function == nullptr || calls.module_unload == nullptr ||
       calls.launch_kernel == nullptr || calls.stream_is_capturing == nullptr) {
-    return base::fail(EOPNOTSUPP, "%s: libcuda lacks functions that it requires; update the NVIDIA driver",
+    return base::fail(EOPNOTSUPP, "%s: libcuda lacks functions that this engine requires; update the NVIDIA driver",
                       open_operation);
   }
   if (limits.blocks == 0 || limits.blocks > most_blocks) {
@@ -182,9 +184,10 @@ base::Status ResidentKernel::check_gpu() const noexcept {
   if (!scope) return base::pass(scope);
   const int result = gpu_.calls().stream_query(stream_);
   if (result == 0 || result == driver::cuda_error_not_ready) return {};
-  return base::fail_vendor(EIO, result,
-                           "engine mover failed: the GPU aborted the work of this process: cuStreamQuery: %s",
-                           driver::cuda_result_name(result));
+  return base::fail_vendor(
+      EIO, result,
+      "cannot use engine mover: the GPU aborted the work of this process (cuStreamQuery: %s); restart the process",
+      driver::cuda_result_name(result));
 }
 
 }  // namespace gdrkit::engine::mover

@@ -69,7 +69,8 @@ TEST(GdrapiLog, FailedOpenListsEveryBackend) {
   if (output.exit_code == 0) GTEST_SKIP() << "a backend can run on this machine, so that opening does not fail";
   ASSERT_EQ(output.lines.size(), 1u);
   EXPECT_THAT(output.lines[0], StartsWith("ERR:  error opening driver (errno=19/No such device): "));
-  EXPECT_THAT(output.lines[0], ContainsRegex("rm: .+; emulated: used only on request \\(GDRKIT_BACKEND=emulated\\)$"));
+  EXPECT_THAT(output.lines[0],
+              ContainsRegex("\\[rm\\] .+; \\[emulated\\] used only on request \\(GDRKIT_BACKEND=emulated\\)$"));
 }
 
 TEST(GdrapiLog, ForcedDmabufThatCannotRunSaysWhoForcedIt) {

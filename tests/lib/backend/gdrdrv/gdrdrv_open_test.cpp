@@ -60,8 +60,9 @@ TEST(GdrdrvBackend, DistinguishesPersistentModulesFromOthers) {
 TEST(GdrdrvBackend, ReportsAMissingModule) {
   GdrdrvMachine machine;
   machine.module.open_error = ENOENT;
-  expect_open_fails(machine, ENODEV,
-                    AllOf(HasSubstr("cannot open /dev/gdrdrv"), HasSubstr("is not loaded (optional)")));
+  expect_open_fails(
+      machine, ENODEV,
+      AllOf(HasSubstr("cannot open /dev/gdrdrv: it does not exist"), HasSubstr("the optional gdrdrv kernel module")));
 }
 
 TEST(GdrdrvBackend, ReportsANodeWithoutModule) {
@@ -77,9 +78,10 @@ TEST(GdrdrvBackend, ReportsAStaleNodeAndTheNumbersOfTheModule) {
   machine.module.open_error = ENXIO;
   machine.module.node = {236, 0};
   machine.module.files["/proc/devices"] = "Character devices:\n  1 mem\n240 gdrdrv\n\nBlock devices:\n";
-  expect_open_fails(machine, ENODEV,
-                    AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("240:0"),
-                          HasSubstr("mknod -m 666 /dev/gdrdrv c 240 0 (in a container: start it again)")));
+  expect_open_fails(
+      machine, ENODEV,
+      AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("240:0"),
+            HasSubstr("mknod -m 666 /dev/gdrdrv c 240 0 (in a container: restart the container instead)")));
   machine.module.files["/proc/devices"] = "Character devices:\n  1 mem\n";
   expect_open_fails(machine, ENODEV,
                     AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("is loaded")));
