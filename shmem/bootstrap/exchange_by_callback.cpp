@@ -65,15 +65,15 @@ class CallbackExchange final : public Exchange {
       if (head.pe != i) {
         return broken(base::fail(EPROTO,
                                  "cannot exchange data with the other PEs during '%s': the application's all-gather "
-                                 "function returned a wrong part %d: it is not from PE %d; order the parts by PE",
+                                 "function did not store the data of PE %d at index %d; order the data by PE number",
                                  step, i, i));
       }
       if (head.size_bytes != size_bytes || std::strcmp(head.step, own.step) != 0) {
-        return broken(base::fail(EPROTO,
-                                 "the PEs make different calls: PE %d is at '%s' with %llu bytes, but PE %d is at '%s' "
-                                 "with %zu bytes; make the same calls in the same order on all PEs",
-                                 i, head.step, static_cast<unsigned long long>(head.size_bytes), pe_, own.step,
-                                 size_bytes));
+        return broken(
+            base::fail(EPROTO,
+                       "the PEs make different calls: PE %d exchanges %llu bytes for '%s', but PE %d exchanges "
+                       "%zu bytes for '%s'; make the same calls in the same order on all PEs",
+                       i, static_cast<unsigned long long>(head.size_bytes), head.step, pe_, size_bytes, own.step));
       }
     }
     for (int i = 0; size_bytes > 0 && i < n_pes_; ++i) {

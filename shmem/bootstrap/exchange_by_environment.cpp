@@ -72,8 +72,8 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
     }
     return base::fail(
         EACCES,
-        "cannot join PE 0 at %s on another node: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN or "
-        "GDRKIT_SHMEM_TOKEN_FILE to the same random text for all PEs (openssl rand -hex 16)",
+        "cannot join PE 0 at %s on another node: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN to the same "
+        "random text for all PEs (openssl rand -hex 16 prints one)",
         environment.root.c_str(), environment.launcher.c_str());
   }
   const secret::Key secret = secret_of(secret::bytes_of(environment.token));
@@ -94,8 +94,8 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnviron
   const auto id = share_unique_id(environment.pe, limit);
   if (!id) {
     return base::fail(id.error().errno_value,
-                      "cannot find PE 0: %s does not provide its address (%s); set GDRKIT_SHMEM_ROOT=host:port, with a "
-                      "free port of PE 0's node, for all PEs",
+                      "cannot get the address of PE 0 from %s: %s; set GDRKIT_SHMEM_ROOT=host:port for all PEs, with a "
+                      "free port of PE 0's node",
                       environment.launcher.c_str(), id.error().text());
   }
   return exchange_by_unique_id(*id, environment.pe, environment.n_pes, limit);

@@ -91,9 +91,9 @@ base::Result<TcpAddress> address_in(const UniqueIdContent& content) {
     std::memcpy(&v6.sin6_addr, content.address, sizeof v6.sin6_addr);
     return TcpAddress(reinterpret_cast<const sockaddr*>(&v6), sizeof v6);
   }
-  return base::fail(
-      EINVAL, "cannot join the job: these %zu bytes are not a unique id; copy all bytes of the id from PE 0's process",
-      unique_id_bytes);
+  return base::fail(EINVAL,
+                    "cannot join the job: the unique id is invalid; copy all %zu bytes of the id from PE 0's process",
+                    unique_id_bytes);
 }
 
 base::Result<UniqueId> make_id() {
@@ -122,10 +122,11 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe
   if (pe != 0) return connect_to_pe_0({*address}, true, secret_of(content.token), pe, n_pes, limit);
   UniqueFd listener = take_listener(content.token);
   if (!listener) {
-    return base::fail(EINVAL,
-                      "cannot start PE 0: this process does not listen at %s; run PE 0 in the process that created the "
-                      "unique id, and use each id once",
-                      address->text().c_str());
+    return base::fail(
+        EINVAL,
+        "cannot start PE 0 at %s: another process created the unique id, or the id was used before; create a "
+        "new id in PE 0's process",
+        address->text().c_str());
   }
   return listen_for_pes(std::move(listener), address->text(), secret_of(content.token), n_pes, limit);
 }

@@ -35,7 +35,8 @@ base::Result<int> number_in(std::initializer_list<const char*> names, std::optio
   }
   if (otherwise) return *otherwise;
   return base::fail(
-      EINVAL, "cannot join the job: %s is not set, but other variables of the launcher are; set all of them or none",
+      EINVAL,
+      "cannot join the job: %s is not set, but other variables of the launcher are set; set all or none of them",
       *names.begin());
 }
 

@@ -38,15 +38,13 @@ class PmiConnection {
       if (reply.size() > longest_line) end = EPROTO;
     }
     if (end == ETIMEDOUT) {
-      return base::fail(end, "not all PEs joined the launcher's PMI within %s", deadline.limit_text().c_str());
+      return base::fail(end, "not all PEs used PMI within %s", deadline.limit_text().c_str());
     }
     if (end != 0)
-      return base::fail(end, "the connection to the launcher's PMI failed during '%s': %s", command.c_str(),
-                        std::strerror(end));
+      return base::fail(end, "its PMI connection failed during '%s': %s", command.c_str(), std::strerror(end));
     const std::string code = value_of(reply, "rc");
     if (value_of(reply, "cmd") != answer || (!code.empty() && code != "0")) {
-      return base::fail(EPROTO, "the launcher's PMI sent an invalid reply '%s' to '%s'", reply.c_str(),
-                        command.c_str());
+      return base::fail(EPROTO, "its PMI sent an invalid reply '%s' to '%s'", reply.c_str(), command.c_str());
     }
     return value_of(reply, wanted);
   }
@@ -92,7 +90,7 @@ base::Status begin_pmi(PmiConnection* connection, int socket, const Deadline& de
   const auto begun = connection->ask("init pmi_version=1 pmi_subversion=1", "response_to_init", "", deadline);
   if (!begun) return base::pass(begun);
   if (::fstat(socket, &pmi_file) != 0) {
-    return base::fail(errno, "the connection to the launcher's PMI failed during 'init': %s", std::strerror(errno));
+    return base::fail(errno, "its PMI connection failed during 'init': %s", std::strerror(errno));
   }
   pmi_socket = socket;
   pmi_process = ::getpid();

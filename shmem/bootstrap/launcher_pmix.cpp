@@ -51,8 +51,7 @@ base::Result<PmixLibrary> load_pmix() {
   void* const handle = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = ::dlerror();
-    return base::fail(ENOTSUP, "cannot load libpmix.so.2 for the launcher's PMIx: %s; install libpmix2 (Debian)",
-                      why == nullptr ? "no reason given" : why);
+    return base::fail(ENOTSUP, "%s (Debian package libpmix2)", why == nullptr ? "no reason given" : why);
   }
   PmixLibrary library;
   const char* missing = nullptr;
@@ -67,8 +66,7 @@ base::Result<PmixLibrary> load_pmix() {
   find("PMIx_Get", &library.get);
   find("PMIx_Finalize", &library.finalize);
   find("PMIx_Error_string", &library.error_text);
-  if (missing != nullptr)
-    return base::fail(ENOTSUP, "cannot use libpmix.so.2 for the launcher's PMIx: it has no function %s", missing);
+  if (missing != nullptr) return base::fail(ENOTSUP, "libpmix.so.2 lacks the function %s", missing);
   return library;
 }
 
@@ -100,7 +98,7 @@ base::Result<std::string> get_of_pe_0(const PmixLibrary& library, const PmixProc
   first.rank = 0;
   PmixValue* found = nullptr;
   if (const int status = library.get(&first, key, nullptr, 0, &found); status != 0 || found == nullptr) {
-    return base::fail(EIO, "the launcher's PMIx failed in PMIx_Get: %s", library.error_text(status));
+    return base::fail(EIO, "PMIx_Get failed: %s", library.error_text(status));
   }
   const bool is_text = found->type == pmix_string && found->data.text != nullptr;
   const std::string text = is_text ? found->data.text : "";
@@ -115,7 +113,7 @@ base::Status begin_pmix(PmixSession* session) {
   const auto library = load_pmix();
   if (!library) return base::pass(library);
   if (const int status = library->initialize(&session->own, nullptr, 0); status != 0) {
-    return base::fail(EIO, "the launcher's PMIx failed in PMIx_Init: %s", library->error_text(status));
+    return base::fail(EIO, "PMIx_Init failed: %s", library->error_text(status));
   }
   session->library = *library;
   session->process = ::getpid();
@@ -131,7 +129,7 @@ base::Result<std::string> share_now(int pe, const std::string& name, std::string
   const PmixLibrary& library = session.library;
   const auto check = [&](const char* call, int status) -> base::Status {
     if (status == 0) return {};
-    return base::fail(EIO, "the launcher's PMIx failed in %s: %s", call, library.error_text(status));
+    return base::fail(EIO, "%s failed: %s", call, library.error_text(status));
   };
   char key[512] = {};  // the length of the standard's type
   std::strncpy(key, name.c_str(), sizeof key - 1);
@@ -171,14 +169,14 @@ base::Result<std::string> share_by_pmix(int pe, const std::string& key, const st
       outcome->came.notify_one();
     }).detach();
   } catch (const std::system_error& error) {
-    return base::fail(EAGAIN, "cannot start a thread for the launcher's PMIx: %s", error.what());
+    return base::fail(EAGAIN, "cannot start a thread for PMIx: %s", error.what());
   }
   std::unique_lock lock(outcome->mutex);
   while (!outcome->result && !deadline.has_passed()) {
     outcome->came.wait_for(lock, std::chrono::milliseconds(deadline.poll_ms()));
   }
   if (!outcome->result) {
-    return base::fail(ETIMEDOUT, "not all PEs joined the launcher's PMIx within %s", deadline.limit_text().c_str());
+    return base::fail(ETIMEDOUT, "not all PEs used PMIx within %s", deadline.limit_text().c_str());
   }
   return *outcome->result;
 }

@@ -35,8 +35,7 @@ std::optional<UniqueId> from_hex(const std::string& text) {
 
 base::Result<UniqueId> share_unique_id(int pe, std::chrono::milliseconds limit) {
   const bool has_pmix = std::getenv("PMIX_NAMESPACE") != nullptr;
-  if (!has_pmix && std::getenv("PMI_FD") == nullptr)
-    return base::fail(ENOTSUP, "the launcher offers neither PMIx nor PMI-1");
+  if (!has_pmix && std::getenv("PMI_FD") == nullptr) return base::fail(ENOTSUP, "it offers neither PMIx nor PMI-1");
   // All PEs of a job are made by as many calls.
   static std::atomic<int> calls{0};
   const std::string key = "gdrkit-shmem-" + std::to_string(calls++);
@@ -49,8 +48,7 @@ base::Result<UniqueId> share_unique_id(int pe, std::chrono::milliseconds limit) 
   const auto shared = has_pmix ? share_by_pmix(pe, key, value, limit) : share_by_pmi1(pe, key, value, limit);
   if (!shared) return base::pass(shared);
   const auto id = from_hex(*shared);
-  if (!id)
-    return base::fail(EPROTO, "the launcher's store contains '%s' instead of the unique id of PE 0", shared->c_str());
+  if (!id) return base::fail(EPROTO, "it returned '%s' instead of the unique id of PE 0", shared->c_str());
   return *id;
 }
 

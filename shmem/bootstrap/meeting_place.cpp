@@ -69,9 +69,10 @@ tl::unexpected<base::Error> refused(const std::string& path, int error, const st
 
 tl::unexpected<base::Error> cannot_listen(bool is_in_folder) {
   const int error = errno;
-  return base::fail(error, "cannot open a UNIX socket for the PEs of this node: %s; %s", std::strerror(error),
-                    is_in_folder ? "set GDRKIT_SHMEM_SOCKET_DIR to a folder that this user can write to"
-                                 : "start one job at a time with the same GDRKIT_SHMEM_ROOT, and check ulimit -n");
+  const char* remedy = is_in_folder ? "set GDRKIT_SHMEM_SOCKET_DIR to a folder that this user can write to"
+                                    : "use a GDRKIT_SHMEM_ROOT that no other job uses";
+  if (error == EMFILE || error == ENFILE) remedy = "raise ulimit -n";
+  return base::fail(error, "cannot open a UNIX socket for the PEs of this node: %s; %s", std::strerror(error), remedy);
 }
 
 }  // namespace
@@ -121,13 +122,11 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
 base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
   const LocalAddress local = local_address(prefix + to_text(token), folder_.get());
   UniqueFd socket = local_socket();
-  if (!socket)
-    return base::fail(errno, "cannot open a UNIX socket to another PE of this node: %s", std::strerror(errno));
+  if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
   while (connect_once(socket.get(), local) != 0) {
     // EAGAIN: more PEs are connecting than the listener's backlog holds.
     if ((errno != EAGAIN && errno != EINTR) || deadline.has_passed()) {
-      return base::fail(errno, "cannot connect to the UNIX socket of another PE of this node: %s",
-                        std::strerror(errno));
+      return base::fail(errno, "%s (UNIX socket)", std::strerror(errno));
     }
     const timespec pause{0, 5'000'000};
     ::nanosleep(&pause, nullptr);

@@ -104,10 +104,11 @@ class StarCentre final : public Star {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].has_part) pes.push_back(group_.pes[i]);
     }
-    return base::fail(ETIMEDOUT,
-                      "cannot exchange data with the other PEs during '%s': %s did not take part within %s; see their "
-                      "output, or raise the time limit (GDRKIT_SHMEM_TIMEOUT_S unless the program sets it)",
-                      step.name, pe_list_text(pes).c_str(), deadline.limit_text().c_str());
+    return base::fail(
+        ETIMEDOUT,
+        "cannot exchange data with the other PEs during '%s': %s did not take part within %s; see the "
+        "output of the missing PEs, or raise the limit (GDRKIT_SHMEM_TIMEOUT_S, or timeout_ms if the program sets it)",
+        step.name, pe_list_text(pes).c_str(), deadline.limit_text().c_str());
   }
 
   base::Status lost(const StarStep& step, std::size_t position, IoEnd end) {
@@ -116,8 +117,8 @@ class StarCentre final : public Star {
     const int pe = group_.pes[position];
     if (end == EMFILE) {
       return base::fail(EMFILE,
-                        "cannot exchange data with the other PEs during '%s': PE %d cannot receive the file descriptor "
-                        "of PE %d: too many open files; raise ulimit -n",
+                        "cannot exchange data with the other PEs during '%s': PE %d has too many open files to receive "
+                        "the file descriptor of PE %d; raise ulimit -n",
                         step.name, group_.pes.front(), pe);
     }
     if (end == EPROTO) {
@@ -149,9 +150,10 @@ class StarCentre final : public Star {
         continue;
       }
       return base::fail(EPROTO,
-                        "the PEs make different calls: PE %d is at '%s' with %" PRIu64
-                        " bytes, but PE %d is at '%s' with %zu bytes; make the same calls in the same order on all PEs",
-                        group_.pes[i], frame.step, frame.size_bytes, group_.pes.front(), own.step, step.size_bytes);
+                        "the PEs make different calls: PE %d exchanges %" PRIu64
+                        " bytes for '%s', but PE %d exchanges %zu bytes for '%s'; make the same calls in the same "
+                        "order on all PEs",
+                        group_.pes[i], frame.size_bytes, frame.step, group_.pes.front(), step.size_bytes, own.step);
     }
     return {};
   }

@@ -87,11 +87,11 @@ class Gathering {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].socket) pes.push_back(group_.pes[i]);
     }
-    return base::fail(ETIMEDOUT,
-                      "cannot start the job: %s of %zu PEs did not connect to %s within %s; see their output, and "
-                      "check that they can reach this address",
-                      pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(),
-                      deadline.limit_text().c_str());
+    return base::fail(
+        ETIMEDOUT,
+        "cannot start the job of %zu PEs: %s did not connect to %s within %s; see the output of the missing "
+        "PEs, and check that their nodes can reach this address",
+        group_.pes.size(), pe_list_text(pes).c_str(), group_.where.c_str(), deadline.limit_text().c_str());
   }
 
   /// A connected PE sends nothing before all are connected, so a readable socket means its end.
@@ -202,7 +202,7 @@ class Gathering {
     if (hello.n_pes != static_cast<std::uint32_t>(group_.n_pes)) {
       return base::fail(
           EPROTO,
-          "PE %u was started in a job of %u PEs, but PE %d in a job of %d; start all PEs with the same number of PEs",
+          "cannot start the job: PE %u expects %u PEs, but PE %d expects %d; start all PEs with the same number of PEs",
           hello.pe, hello.n_pes, group_.pes.front(), group_.n_pes);
     }
     const std::size_t position = position_of(hello.pe);

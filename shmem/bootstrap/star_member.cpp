@@ -44,11 +44,11 @@ class StarMember final : public Star {
   /// `answer`: the centre's first frame. Waits until all PEs have joined.
   base::Status join(const Frame& answer) {
     const Deadline deadline = patience();
-    if (answer.kind == FrameKind::failure) return take_failure(answer, "join", deadline);
-    if (auto well = check_code(answer, {}, "join", deadline); !well) return well;
+    if (answer.kind == FrameKind::failure) return take_failure(answer, "joining the job", deadline);
+    if (auto well = check_code(answer, {}, "joining the job", deadline); !well) return well;
     Frame go;
-    if (auto came = await(FrameKind::go, "join", deadline, &go); !came) return came;
-    return check_code(go, {}, "join", deadline);
+    if (auto came = await(FrameKind::go, "joining the job", deadline, &go); !came) return came;
+    return check_code(go, {}, "joining the job", deadline);
   }
 
  private:
@@ -94,7 +94,7 @@ class StarMember final : public Star {
       case ETIMEDOUT:
         return broken(base::fail(ETIMEDOUT,
                                  "cannot exchange data with the other PEs during '%s': PE %d at %s did not reply "
-                                 "within %s; see its output and that of the other PEs",
+                                 "within %s; see the output of all PEs",
                                  step, centre(), group_.where.c_str(), deadline.limit_text().c_str()));
       case ECONNRESET:
         return broken(base::fail(ECONNRESET,
@@ -103,8 +103,8 @@ class StarMember final : public Star {
                                  step, centre(), group_.where.c_str()));
       case EMFILE:
         return broken(base::fail(EMFILE,
-                                 "cannot exchange data with the other PEs during '%s': cannot receive the file "
-                                 "descriptors of %zu PEs: too many open files; raise ulimit -n",
+                                 "cannot exchange data with the other PEs during '%s': this PE has too many open "
+                                 "files to receive %zu more; raise ulimit -n",
                                  step, group_.pes.size() - 1));
       default:
         return broken(base::fail(
@@ -274,9 +274,9 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     if (end == 0) break;
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
-                        "cannot join the job: the process at %s did not prove within %s that it is PE %d: it is "
-                        "another program or has another secret; use the same GDRKIT_SHMEM_TOKEN for all PEs",
-                        group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
+                        "cannot join the job: the process at %s did not authenticate as PE %d within %s; use the same "
+                        "secret (GDRKIT_SHMEM_TOKEN) for all PEs, and a port that no other program uses",
+                        group.where.c_str(), group.pes.front(), deadline.limit_text().c_str());
     }
     if (end != ECONNRESET) {
       return base::fail(end, "cannot join the job: the connection to PE %d at %s failed: %s", group.pes.front(),
@@ -298,7 +298,7 @@ base::Status introduce_member(int socket, const secret::Key& secret, int pe, int
   std::size_t done = 0;
   // A new connection takes as much at once.
   if (const IoEnd end = write_some(socket, &*hello, sizeof *hello, &done); end != 0) {
-    return base::fail(end, "the connection to it ended: %s (see its own error message)", std::strerror(end));
+    return base::fail(end, "the connection ended: %s", std::strerror(end));
   }
   return {};
 }

@@ -153,7 +153,7 @@ base::Result<TcpAddress> address_of_interface(const std::string& interface) {
                       "cannot use GDRKIT_SHMEM_INTERFACE=%s: no network interface of this name is up; available: %s",
                       interface.c_str(), known.c_str());
   }
-  return base::fail(ENODEV, "cannot choose a network interface: no interface is up, including the loopback");
+  return base::fail(ENODEV, "cannot choose a network interface: all interfaces are down, including the loopback");
 }
 
 base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) {
@@ -163,7 +163,7 @@ base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) 
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   const bool is_number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
   if (host.empty() || !is_number || std::stoi(port) < 1 || std::stoi(port) > 65535) {
-    return base::fail(EINVAL, "invalid address of PE 0 '%s': write host:port, with a port from 1 to 65535",
+    return base::fail(EINVAL, "invalid address '%s' of PE 0: write host:port, with a port from 1 to 65535",
                       host_and_port.c_str());
   }
   addrinfo hints{};
@@ -171,7 +171,7 @@ base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) 
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* first = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &first); error != 0) {
-    return base::fail(EHOSTUNREACH, "cannot resolve the host name of PE 0 '%s': %s", host.c_str(),
+    return base::fail(EHOSTUNREACH, "cannot resolve '%s', the host name of PE 0: %s", host.c_str(),
                       ::gai_strerror(error));
   }
   std::vector<TcpAddress> addresses;

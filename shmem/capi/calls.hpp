@@ -60,7 +60,7 @@ inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {
 inline base::Result<parts::Word> word_of(const void* address, gdrkit_shmem_word word,
                                          gdrkit_shmem_comparison comparison) {
   if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "invalid comparison %d: use GDRKIT_SHMEM_EQ to GDRKIT_SHMEM_GE",
+    return base::fail(EINVAL, "invalid comparison %d: use a value of enum gdrkit_shmem_comparison",
                       static_cast<int>(comparison));
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);

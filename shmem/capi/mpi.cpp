@@ -91,8 +91,8 @@ base::Status use(const Mpi<Communicator, Type>& mpi, gdrkit_shmem_options* optio
                  gdrkit_shmem_allgather_t allgather) noexcept {
   if (mpi.rank == nullptr || mpi.size == nullptr || mpi.allgather == nullptr) {
     return base::fail_literal(ENOENT,
-                              "cannot use an MPI communicator: this process has not loaded an MPI; link the program "
-                              "with MPI, or load it first");
+                              "cannot use an MPI communicator: this process has not loaded an MPI library; link the "
+                              "program with MPI, or load the library first");
   }
   const auto handle = *static_cast<Communicator*>(communicator);
   if (mpi.rank(handle, &options->pe) != 0 || mpi.size(handle, &options->n_pes) != 0) {

@@ -371,10 +371,10 @@ int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_ope
                         uint64_t compare, uint64_t* fetched, int pe) {
   return with_pe([=](Pe& self) -> base::Status {
     if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
-      return base::fail(
-          EINVAL, "invalid atomic operation %d: use GDRKIT_SHMEM_ATOMIC_FETCH (%d) to GDRKIT_SHMEM_ATOMIC_XOR (%d)",
-          static_cast<int>(operation), static_cast<int>(GDRKIT_SHMEM_ATOMIC_FETCH),
-          static_cast<int>(GDRKIT_SHMEM_ATOMIC_XOR));
+      return base::fail(EINVAL,
+                        "invalid atomic operation %d: use a value of enum gdrkit_shmem_atomic_operation (%d to %d)",
+                        static_cast<int>(operation), static_cast<int>(GDRKIT_SHMEM_ATOMIC_FETCH),
+                        static_cast<int>(GDRKIT_SHMEM_ATOMIC_XOR));
     }
     return self.transfers().atomic(target, size_bytes, operation, operand, compare, fetched, pe);
   });

@@ -45,8 +45,8 @@ base::Status check_reduction(const CheckedCall& checked) noexcept {
       reinterpret_cast<std::uint64_t>(checked.call.target) | reinterpret_cast<std::uint64_t>(checked.call.source);
   if (addresses % checked.element_bytes() != 0 || checked.call.size_bytes % checked.element_bytes() != 0) {
     return base::fail(EINVAL,
-                      "%s: target %p or source %p is not a multiple of the element size, %" PRIu64
-                      " bytes; pass aligned addresses",
+                      "%s: target %p or source %p is not a multiple of the element size (%" PRIu64
+                      " bytes); pass aligned addresses",
                       checked.name, checked.call.target, checked.call.source, checked.element_bytes());
   }
   return {};
@@ -86,7 +86,8 @@ base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam&
   if (!checked.has_data()) return checked;
   const auto n_pes = static_cast<std::uint64_t>(team.n_pes());
   if (call.operation == CollectiveOperation::broadcast && (call.root < 0 || call.root >= team.n_pes())) {
-    return base::fail(EINVAL, "broadcast: root %d is out of range: the team has %d PEs", call.root, team.n_pes());
+    return base::fail(EINVAL, "broadcast: root %d is out of range: the number of PEs in the team is %d", call.root,
+                      team.n_pes());
   }
   if (checked.is_reduction()) {
     if (auto known = check_reduction(checked); !known) return base::pass(known);

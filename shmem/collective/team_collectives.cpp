@@ -60,7 +60,8 @@ base::Result<int> TeamCollectives::translate(Team team, int pe, Team other) cons
   auto to = table_.find(other);
   if (!to) return base::pass(to);
   if (pe < 0 || pe >= (*from)->n_pes()) {
-    return base::fail(EINVAL, "team_translate_pe: PE %d is out of range: the team has %d PEs", pe, (*from)->n_pes());
+    return base::fail(EINVAL, "team_translate_pe: PE %d is out of range: the number of PEs in the team is %d", pe,
+                      (*from)->n_pes());
   }
   const int of_job = (*from)->members()[static_cast<std::size_t>(pe)];
   const int found = (*to)->index_of(of_job);
@@ -92,7 +93,7 @@ base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexce
   if (!found) return base::pass(found);
   HostTeam& of = **found;
   base::Status valid;
-  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: invalid row length %d; use at least 1 PE", x_range);
+  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: invalid x_range %d; use at least 1", x_range);
   const int width = valid ? std::min(x_range, of.n_pes()) : 1;
   const int x = of.own() % width, row = of.own() / width * width;
   const TeamRange of_x{row, 1, std::min(width, of.n_pes() - row)};
@@ -265,7 +266,7 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
   const int pe = member < team.members().size() ? team.members()[member] : -1;
   return base::fail(ETIMEDOUT,
                     "a collective of team 0x%x on PE %d's GPU timed out: PE %d did not take part or passed different "
-                    "arguments; destroy the team (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 finds different arguments)",
+                    "arguments; destroy the team, and set GDRKIT_SHMEM_CHECK_COLLECTIVES=1 to compare arguments",
                     static_cast<unsigned>(team.handle()), connections_.pe(), pe);
 }
 

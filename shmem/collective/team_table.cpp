@@ -58,7 +58,8 @@ base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
   const int slot = slot_of_handle(handle);
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
     return base::fail(
-        EINVAL, "cannot use the team: it is GDRKIT_SHMEM_TEAM_INVALID; call the function only on members of a team");
+        EINVAL,
+        "cannot use the team: its handle is GDRKIT_SHMEM_TEAM_INVALID; call the function only on members of the team");
   }
   HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
@@ -104,7 +105,7 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   base::Status all = parent.meet(what, operation, {}, {.note = note});
   for (int member = 0; all && member < parent.n_pes(); ++member) {
     if (const auto failed = static_cast<int>(parent.note_of(member)); failed != 0) {
-      all = base::fail(failed, "%s: PE %d could not create its part of the team; see its own error message", what,
+      all = base::fail(failed, "%s: PE %d could not create the team; see its own error message", what,
                        parent.members()[static_cast<std::size_t>(member)]);
     }
   }

@@ -19,9 +19,14 @@ constexpr std::uint64_t page_bytes = 65536;
 base::Status check(int result, const char* call, std::uint64_t address, std::uint64_t size_bytes) noexcept {
   if (result == 0) return {};
   constexpr int out_of_memory = 2;
-  return base::fail_vendor(result == out_of_memory ? ENOMEM : EIO, result,
+  const int errno_value = result == out_of_memory ? ENOMEM : EIO;
+  const char* const name = platform::cuda_result_name(result);
+  if (size_bytes == 0) {
+    return base::fail_vendor(errno_value, result, "cannot set up symmetric memory: %s failed: %s", call, name);
+  }
+  return base::fail_vendor(errno_value, result,
                            "cannot set up symmetric memory: %s of %" PRIu64 " bytes at 0x%" PRIx64 " failed: %s", call,
-                           size_bytes, address, platform::cuda_result_name(result));
+                           size_bytes, address, name);
 }
 
 class CudaHeapSpace final : public HeapSpace {
@@ -116,14 +121,14 @@ class CudaHeapSpace final : public HeapSpace {
     }
     if (start != address || size_bytes > extent) {
       return base::fail(EINVAL,
-                        "cannot register 0x%" PRIx64 " + %" PRIu64 " bytes: the allocation is 0x%" PRIx64
-                        " + %zu bytes; register from its start and within its size",
-                        address, size_bytes, start, extent);
+                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64
+                        ": the buffer must begin where its allocation begins (0x%" PRIx64
+                        ") and not exceed its size (%zu bytes)",
+                        size_bytes, address, start, extent);
     }
     std::uint64_t handle = 0;
     if (const int got = calls_.mem_retain_handle(&handle, reinterpret_cast<void*>(address)); got != 0) {
-      return unshareable(
-          address, "it was not allocated by cuMemCreate (memory of cudaMalloc or of a pool cannot be shared)", got);
+      return unshareable(address, "it was not allocated by cuMemCreate", got);
     }
     int fd = -1;
     const int exported = calls_.mem_export(&fd, handle, platform::cuda_mem_handle_type_posix_fd, 0);
@@ -147,7 +152,7 @@ class CudaHeapSpace final : public HeapSpace {
     return base::fail_vendor(
         EOPNOTSUPP, vendor_code,
         "cannot share the memory at 0x%" PRIx64
-        ": %s; use cuMemCreate with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or gdrkit_shmem_malloc (%s)",
+        ": %s (%s); use gdrkit_shmem_malloc, or cuMemCreate with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR",
         address, why, platform::cuda_result_name(vendor_code));
   }
 
@@ -159,7 +164,9 @@ class CudaHeapSpace final : public HeapSpace {
     void* values[] = {&type, &ordinal};
     const int got = calls_.pointer_get_attributes(2, attributes, values, address);
     if (got != 0 || type != platform::cuda_memory_type_device) {
-      return unshareable(address, "it is host memory", got);
+      return base::fail_vendor(EOPNOTSUPP, got,
+                               "cannot share the memory at 0x%" PRIx64 ": it is host memory; use gdrkit_shmem_malloc",
+                               address);
     }
     if (ordinal == ordinal_) return {};
     return base::fail(EINVAL, "cannot register 0x%" PRIx64 ": it is memory of GPU %d, but this PE uses GPU %d", address,

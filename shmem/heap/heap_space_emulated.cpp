@@ -91,9 +91,10 @@ class EmulatedHeapSpace final : public HeapSpace {
     }
     if (allocation->start != address || size_bytes > allocation->size_bytes) {
       return base::fail(EINVAL,
-                        "cannot register 0x%" PRIx64 " + %" PRIu64 " bytes: the allocation is 0x%" PRIx64
-                        " + %zu bytes; register from its start and within its size",
-                        address, size_bytes, allocation->start, allocation->size_bytes);
+                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64
+                        ": the buffer must begin where its allocation begins (0x%" PRIx64
+                        ") and not exceed its size (%zu bytes)",
+                        size_bytes, address, allocation->start, allocation->size_bytes);
     }
     auto file = platform::emulated_export(address);
     if (!file) {

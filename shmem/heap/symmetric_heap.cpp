@@ -102,10 +102,10 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
   if (size_bytes > growth_end_ - offset) {
     return base::fail(ENOMEM,
-                      "cannot grow the symmetric heap of %" PRIu64 " bytes by %" PRIu64 " bytes: its limit is %" PRIu64
-                      " bytes (%" PRIu64
-                      " bytes with registered buffers); increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
-                      offset, size_bytes, growth_end_, max_bytes_);
+                      "cannot grow the symmetric heap by %" PRIu64 " bytes: only %" PRIu64 " of at most %" PRIu64
+                      " bytes are left (registered buffers use %" PRIu64
+                      "); increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                      size_bytes, growth_end_ - offset, max_bytes_, max_bytes_ - growth_end_);
   }
   wanted = std::min(wanted, growth_end_ - offset);
   chunks_.reserve(chunks_.size() + 1);
@@ -221,9 +221,10 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
 base::Result<HeapRange> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapRange{offset, chunk_at(offset)};
-  return base::fail(
-      EINVAL, "cannot access %p + %" PRIu64 " bytes: the range is not in the reserved part of this PE's symmetric heap",
-      address, size_bytes);
+  return base::fail(EINVAL,
+                    "cannot access %p + %" PRIu64
+                    " bytes: the range is not in the memory that gdrkit reserves for collectives",
+                    address, size_bytes);
 }
 
 std::uint64_t SymmetricHeap::size_bytes() const noexcept {

@@ -67,9 +67,9 @@ base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) c
     gap_end = next->first;
   }
   return base::fail(ENOMEM,
-                    "cannot register a buffer: the symmetric heap of at most %" PRIu64
-                    " bytes has no room for its %" PRIu64 " bytes; increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
-                    max_bytes_, size_bytes);
+                    "cannot register a buffer of %" PRIu64 " bytes: the symmetric heap of at most %" PRIu64
+                    " bytes has too little free space; increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                    size_bytes, max_bytes_);
 }
 
 base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std::uint64_t size_bytes,

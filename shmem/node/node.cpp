@@ -63,7 +63,7 @@ class RealNode final : public Node {
     };
     const Offer mine{area_bytes, outcome_of(made)};
     std::vector<Offer> offers(pes_.size());
-    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "memory shared on the node");
+    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "sharing memory on the node");
     if (!fds) return base::pass(fds);
     if (!made) return made;
     if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
@@ -94,8 +94,8 @@ class RealNode final : public Node {
                                                               void* all, const char* step) noexcept override {
     if (size_bytes > most_bytes_with_fds) {
       return base::fail(EINVAL,
-                        "cannot exchange data with the other PEs during '%s': cannot send %zu bytes with a file "
-                        "descriptor: the limit is %zu bytes",
+                        "cannot exchange data with the other PEs during '%s': %zu bytes exceed the limit of "
+                        "%zu bytes for a message with a file descriptor",
                         step, size_bytes, most_bytes_with_fds);
     }
     try {
@@ -149,11 +149,10 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
   for (std::size_t pe = 1; pe < cards.size(); ++pe) {
     const bool is_stated = cards[pe].machine.is_stated != 0;
     if (is_stated == (cards[0].machine.is_stated != 0)) continue;
-    return base::fail(
-        EPROTO,
-        "PE %zu has GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR and PE %zu does not; set the variable for all "
-        "PEs of the job",
-        is_stated ? pe : 0, is_stated ? 0 : pe);
+    return base::fail(EPROTO,
+                      "GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE %zu, but not for PE %zu; set the "
+                      "variable for all PEs of the job",
+                      is_stated ? pe : 0, is_stated ? 0 : pe);
   }
   return {};
 }
@@ -169,17 +168,21 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
                                         const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
   base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
-  if (connected && !bootstrap::is_same_user(connected->get()))
-    reached = base::fail(EACCES, "it runs as another user; start all PEs as the same user");
+  const char* remedy =
+      "mount the same GDRKIT_SHMEM_SOCKET_DIR in all containers of a node, and set a different GDRKIT_SHMEM_HOSTID on "
+      "each node";
+  if (connected && !bootstrap::is_same_user(connected->get())) {
+    reached = base::fail_literal(EACCES, "it runs as another user");
+    remedy = "start all PEs as the same user";
+  }
   if (reached) {
+    remedy = "see its own error message";
     reached = bootstrap::introduce_member(connected->get(), bootstrap::secret_of(card.secret), exchange.pe(),
                                           exchange.n_pes());
   }
   if (reached) return connected;
-  return base::fail(EHOSTUNREACH,
-                    "cannot reach PE %d, which reports the same node: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
-                    "containers of a node, and set a different GDRKIT_SHMEM_HOSTID on each node",
-                    first, reached.error().text());
+  return base::fail(EHOSTUNREACH, "cannot connect to PE %d of the same node: %s; %s", first, reached.error().text(),
+                    remedy);
 }
 
 /// Result of a PE in one round of meet().
@@ -217,7 +220,7 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
         attempt.outcome = outcome_of(base::pass(connected));
       }
     }
-    auto all = exchange.gather(attempt, "PEs of each node");
+    auto all = exchange.gather(attempt, "connecting the PEs of each node");
     if (!all) return base::pass(all);
     for (std::size_t pe = 0; pe < n_pes; ++pe) {
       const Outcome& outcome = (*all)[pe].outcome;
@@ -225,9 +228,7 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
       first_of[pe] = (*all)[pe].reached;
       // Each round determines the PEs of at least one machine.
       if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
-      return base::fail(EPROTO,
-                        "PE %zu sent invalid data about its node (first PE %d); use one release of gdrkit for all PEs",
-                        pe, first_of[pe]);
+      return base::fail(EPROTO, "PE %zu sent invalid data about its node; use one release of gdrkit for all PEs", pe);
     }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {
@@ -280,7 +281,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
   }
   auto listener = place.listen(card.name);
   if (!listener) return base::pass(listener);
-  const auto cards = exchange.gather(card, "nodes");
+  const auto cards = exchange.gather(card, "finding the node of each PE");
   if (!cards) return base::pass(cards);
   if (auto stated = check_stated(*cards); !stated) return base::pass(stated);
   auto meeting = meet(exchange, *cards, std::move(*listener), place, deadline);
@@ -289,7 +290,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
   auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
   // One machine's failure is every machine's: all end with its reason.
   const base::Status founded = node ? base::Status{} : base::Status(base::pass(node));
-  const auto outcomes = exchange.gather(outcome_of(founded), "node");
+  const auto outcomes = exchange.gather(outcome_of(founded), "starting each node");
   if (!founded) return base::pass(founded);
   if (!outcomes) return base::pass(outcomes);
   for (std::size_t pe = 0; pe < outcomes->size(); ++pe) {

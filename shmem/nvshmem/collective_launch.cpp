@@ -27,8 +27,10 @@ void* kernel_of(const void* stub) noexcept {
   static const auto get_function = reinterpret_cast<GetFunction>(dlsym(RTLD_DEFAULT, "cudaGetFuncBySymbol"));
   void* kernel = nullptr;
   if (get_function == nullptr) {
-    std::fputs("nvshmemx_collective_launch: cannot find the GPU kernel: the process has not loaded libcudart.so\n",
-               stderr);
+    std::fputs(
+        "nvshmemx_collective_launch: cannot find the GPU kernel: the process has not loaded libcudart.so; link with "
+        "nvcc -cudart shared\n",
+        stderr);
   } else if (const int status = get_function(&kernel, stub); status != 0) {
     std::fprintf(stderr, "nvshmemx_collective_launch: cannot find the GPU kernel: CUDA error %d\n", status);
     kernel = nullptr;

@@ -54,10 +54,11 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     return bootstrap::exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
   }
   if (options.n_pes == 1) return bootstrap::exchange_by_environment(bootstrap::LaunchEnvironment{}, options.limit);
-  return base::fail(EINVAL,
-                    "cannot connect %d PEs: there is no launcher, unique id or all-gather function; use gdrkit run, or "
-                    "set one of them",
-                    options.n_pes);
+  return base::fail(
+      EINVAL,
+      "cannot connect %d PEs: the options contain neither unique_id nor allgather; set one of them, or set "
+      "n_pes to 0 and use a launcher",
+      options.n_pes);
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ base::Status Connections::join_machine(bootstrap::Exchange& exchange, const Conn
   auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
-    auto machines = exchange.gather(*machine, "nodes of the PEs");
+    auto machines = exchange.gather(*machine, "comparing the nodes of the PEs");
     if (!machines) return base::pass(machines);
     const auto own = machines->begin() + pe_;
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
@@ -166,7 +167,7 @@ base::Status Connections::start_remote(bootstrap::Exchange& exchange, const Conn
   auto started = remote::Remote::start(exchange, wanted);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
-                             "cannot connect to PEs on other nodes, which requires UCX: %s", started.error().text());
+                             "cannot connect to PEs on other nodes with UCX: %s", started.error().text());
   }
   remote_ = std::move(*started);
   remote_way_ = options.remote_way;
@@ -191,7 +192,7 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     mine.errno_value = opened.error().errno_value;
     std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
   }
-  auto offers = exchange.gather(mine, "devices and heap sizes");
+  auto offers = exchange.gather(mine, "comparing devices and heap sizes");
   if (!offers) return base::pass(offers);
   if (!opened) return opened;
   heap::HeapSizes sizes{mine.heap_bytes, mine.heap_max_bytes};
@@ -204,9 +205,10 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
                         static_cast<int>(sizeof offer.text), offer.text);
     }
     if (offer.is_emulated != mine.is_emulated) {
-      return base::fail(EPROTO, "PE %d is %s, but PE %d is not; use the same device kind for all PEs",
-                        mine.is_emulated != 0 ? pe_ : other, "emulated (GDRKIT_BACKEND)",
-                        mine.is_emulated != 0 ? other : pe_);
+      return base::fail(
+          EPROTO,
+          "PE %d uses the emulated device, but PE %d uses a GPU; set GDRKIT_BACKEND=emulated for all PEs or for none",
+          mine.is_emulated != 0 ? pe_ : other, mine.is_emulated != 0 ? other : pe_);
     }
     if (offer.heap_bytes != mine.heap_bytes || offer.heap_max_bytes != mine.heap_max_bytes) {
       return base::fail(EPROTO,
@@ -229,10 +231,11 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
   auto heap = heap::SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
   const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
   if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
-    return base::fail_vendor(heap.error().errno_value, heap.error().vendor_code,
-                             "%s; pass all GPUs of the job to each container, since a PE must see the GPUs of all PEs "
-                             "of its node; or unset GDRKIT_SHMEM_HOSTID and GDRKIT_SHMEM_SOCKET_DIR",
-                             heap.error().text());
+    return base::fail_vendor(
+        heap.error().errno_value, heap.error().vendor_code,
+        "%s; pass the GPUs of all PEs of this node to each container, or unset GDRKIT_SHMEM_HOSTID "
+        "and GDRKIT_SHMEM_SOCKET_DIR",
+        heap.error().text());
   }
   if (!heap) return base::pass(heap);
   heap_ = std::move(*heap);

@@ -133,10 +133,9 @@ base::Status GpuCode::launch_cooperative(void* function, const platform::Coopera
   if (!most) return base::pass(most);
   if (blocks == 0 || blocks > static_cast<std::uint64_t>(*most)) {
     return base::fail(EINVAL,
-                      "cannot launch %" PRIu64
-                      " blocks of %u threads and %u bytes of shared memory that run at the same time: PE %d's GPU "
-                      "supports 1 to %d such blocks",
-                      blocks, threads, shape.shared_bytes, connections_.pe(), *most);
+                      "cannot launch the GPU kernel: PE %d's GPU cannot run %" PRIu64
+                      " blocks of %u threads and %u bytes of shared memory at the same time; use 1 to %d blocks",
+                      connections_.pe(), blocks, threads, shape.shared_bytes, *most);
   }
   if (auto watched = watch(); !watched) return watched;
   const platform::DeviceScope scope(connections_.device());

@@ -79,7 +79,7 @@ base::Result<std::unique_ptr<Proxy>> Proxy::make(platform::Device& device, Proxy
   }
   return proxy;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while starting access of GPU kernels to other nodes");
+  return base::fail_literal(ENOMEM, "out of memory while connecting GPU kernels to other nodes");
 }
 
 base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
@@ -130,7 +130,7 @@ base::Status Proxy::serve() noexcept {
   } catch (const std::system_error& error) {
     done = base::fail(
         EAGAIN,
-        "cannot start the thread that executes commands of GPU kernels: %s; see ulimit -u, and pids.max of the cgroup",
+        "cannot start the thread that executes commands of GPU kernels: %s; raise ulimit -u or pids.max of the cgroup",
         error.what());
   }
   (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -207,8 +207,8 @@ void Proxy::note(const base::Status& done, const ProxyCommand* command) noexcept
   if (!failure_) return;
   const base::Error& cause = done.error();
   try {
-    failure_ = base::fail_vendor(cause.errno_value, cause.vendor_code, "an operation of a GPU kernel failed (%s): %s",
-                                 command == nullptr ? "completion" : text_of(*command).c_str(), cause.text());
+    failure_ = base::fail_vendor(cause.errno_value, cause.vendor_code, "an operation of a GPU kernel failed%s: %s",
+                                 command == nullptr ? "" : (" (" + text_of(*command) + ")").c_str(), cause.text());
   } catch (const std::bad_alloc&) {
     failure_ = base::fail_literal(ENOMEM, "out of memory while executing a command of a GPU kernel");
   }
@@ -217,10 +217,11 @@ void Proxy::note(const base::Status& done, const ProxyCommand* command) noexcept
 void Proxy::check_overflow() noexcept {
   if (is_overflow_noted_ || atomic_at(has_overflown_).load(std::memory_order_relaxed) == 0) return;
   is_overflow_noted_ = true;
-  note(base::fail(ETIMEDOUT,
-                  "GPU kernels can no longer access other nodes: %llu unfinished operations filled their queue for "
-                  "longer than the limit; raise it with gdrkit_shmem_set_timeout",
-                  static_cast<unsigned long long>(proxy_places)),
+  note(base::fail(
+           ETIMEDOUT,
+           "the queue of %llu operations to other nodes was full for longer than the time limit and is now unusable; "
+           "raise the limit with gdrkit_shmem_set_timeout",
+           static_cast<unsigned long long>(proxy_places)),
        nullptr);
 }
 
@@ -230,10 +231,11 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(ETIMEDOUT,
-                        "quiet: operations on other nodes that GPU kernels of this PE requested were not started "
-                        "within %lld ms; raise the limit with gdrkit_shmem_set_timeout",
-                        static_cast<long long>(limit.count()));
+      return base::fail(
+          ETIMEDOUT,
+          "quiet: this PE's GPU kernels requested operations on other nodes, which did not start within %lld ms; "
+          "raise the limit with gdrkit_shmem_set_timeout",
+          static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
     sleep_for(first_sleep);

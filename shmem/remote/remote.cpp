@@ -67,7 +67,7 @@ base::Result<std::unique_ptr<Remote>> Remote::start(bootstrap::Exchange& exchang
   return base::fail_literal(ENOMEM, "out of memory while starting UCX");
 } catch (const std::system_error& error) {
   return base::fail(
-      EAGAIN, "cannot start the thread that serves PEs of other nodes: %s; see ulimit -u, and pids.max of the cgroup",
+      EAGAIN, "cannot start the thread that serves PEs of other nodes: %s; raise ulimit -u or pids.max of the cgroup",
       error.what());
 }
 
@@ -86,7 +86,7 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
     mine.vendor_code = opened.error().vendor_code;
     std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
   }
-  auto cards = exchange.gather(mine, "start of UCX");
+  auto cards = exchange.gather(mine, "starting UCX");
   if (!cards) return base::pass(cards);
   if (!opened) return opened;
   keys_ = MessageKeys(exchange.job_key(), cards->front().nonce);
@@ -107,7 +107,8 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
   std::vector<char> padded = worker_->address();
   padded.resize(address_stride_);
   addresses_.resize(static_cast<std::size_t>(n_pes_) * address_stride_);
-  if (auto told = exchange.allgather(padded.data(), address_stride_, addresses_.data(), "addresses of UCX"); !told) {
+  if (auto told = exchange.allgather(padded.data(), address_stride_, addresses_.data(), "exchanging UCX addresses");
+      !told) {
     return told;
   }
   machine_counts_.assign(leaders_.size(), 0);

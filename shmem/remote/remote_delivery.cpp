@@ -41,7 +41,8 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   // A message that is not authentic is dropped: it must not end the job.
   if (!decoded || !is_genuine(*decoded)) return;
   const RemoteMessage& message = decoded->message;
-  if (!has_sound_fields(*decoded, n_pes_)) return declare_dead(message.from, "it sent an invalid message");
+  if (!has_sound_fields(*decoded, n_pes_))
+    return declare_dead(message.from, "excluded because it sent an invalid message");
   const auto* const bytes = reinterpret_cast<const char*>(decoded->data.data());
   size_bytes = decoded->data.size();
   if (message.kind > last_in_order) {
@@ -53,7 +54,7 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   if (message.from == watched_) has_heartbeat_ = true;
   if (message.number != from.received + 1) {
     if (message.number - from.received > most_early) {
-      return declare_dead(message.from, "it sent an invalid message");
+      return declare_dead(message.from, "excluded because it sent an invalid message");
     }
     from.early.try_emplace(message.number, EarlyMessage{message, std::vector<char>(bytes, bytes + size_bytes)});
     return;
@@ -138,7 +139,8 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
       return;
     case RemoteMessageKind::acknowledge: {
       Peer& from = peer(message.from);
-      if (message.operand > from.sent) return declare_dead(message.from, "it acknowledged an unsent message");
+      if (message.operand > from.sent)
+        return declare_dead(message.from, "excluded because it acknowledged an unsent message");
       from.acknowledged = std::max(from.acknowledged, message.operand);
       if (message.other != 0 && from.rejected == 0) {
         from.rejected = message.other;
@@ -158,7 +160,7 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   Request& request = *awaiting;
   const std::size_t piece = std::min(request.size_bytes - std::min(request.size_bytes, message.offset), piece_bytes);
   if (message.size_bytes != piece || piece == 0 || message.offset % piece_bytes != 0) {
-    return declare_dead(message.from, "its reply does not match the requested range");
+    return declare_dead(message.from, "excluded because its reply does not match the requested range");
   }
   // A duplicate, such as a recorded and replayed message, is ignored.
   if (request.pieces[message.offset / piece_bytes]) return;

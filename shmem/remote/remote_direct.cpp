@@ -11,8 +11,8 @@ namespace gdrkit::shmem_impl::remote {
 
 base::Status Remote::serves_direct(int pe) noexcept {
   if (!options_.device->is_emulated() && !worker_->supports_cuda()) {
-    return base::fail_literal(EOPNOTSUPP,
-                              "this UCX does not support GPU memory; select another with GDRKIT_UCX_LIBRARY");
+    return base::fail_literal(
+        EOPNOTSUPP, "this UCX does not support GPU memory; set GDRKIT_UCX_LIBRARY to a UCX with CUDA support");
   }
   const Entered entered(*this);
   const auto& one = peers_[static_cast<std::size_t>(pe)];
@@ -29,7 +29,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   };
   if (RemoteChunk* const known = find(); known != nullptr) return known;
   if (to.direct_refused != 0)
-    return base::fail(EOPNOTSUPP, "cannot copy by UCX directly: PE %d's memory is not registered with UCX", pe);
+    return base::fail(EOPNOTSUPP, "cannot use direct UCX transfers: UCX could not register the memory of PE %d", pe);
   RemoteMessage message = next_message(to, RemoteMessageKind::key_request);
   message.offset = offset;
   auto request = std::make_unique<Request>();
@@ -39,7 +39,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
   auto replied =
-      sent ? wait_for_reply(lock, message.request, "access to its symmetric heap", pe) : base::Status(base::pass(sent));
+      sent ? wait_for_reply(lock, message.request, "access to a symmetric heap", pe) : base::Status(base::pass(sent));
   requests_.erase(message.request);
   if (!replied && replied.error().errno_value != ECONNRESET && replied.error().errno_value != ETIMEDOUT) {
     to.direct_refused = replied.error().errno_value;
@@ -47,8 +47,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   }
   if (!replied) return base::pass(replied);
   if (RemoteChunk* const made = find(); made != nullptr) return made;
-  return base::fail(EPROTO, "PE %d sent a key of other memory than requested; use one release of gdrkit for all PEs",
-                    pe);
+  return base::fail(EPROTO, "PE %d sent a UCX key of the wrong memory; use one release of gdrkit for all PEs", pe);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while connecting to another PE's symmetric heap");
 }
@@ -63,10 +62,15 @@ void Remote::reply_with_key(const PendingReply& pending) {
   base::Result<OwnChunk> chunk = base::fail_literal(EAGAIN, "its heap does not exist yet");
   if (own_heap_ != nullptr) chunk = own_heap_->chunk_of(pending.message.offset);
   // This PE's UCX then accepts no puts and gets.
-  if (!worker_->is_direct())
-    chunk = base::fail_literal(EOPNOTSUPP,
-                               "direct transfers are disabled there; set GDRKIT_SHMEM_REMOTE=direct for all PEs, or "
-                               "staged if the UCX of a PE does not support GPU memory");
+  if (!worker_->is_direct()) {
+    if (!options_.device->is_emulated() && !worker_->supports_cuda()) {
+      chunk = base::fail_literal(EOPNOTSUPP,
+                                 "its UCX does not support GPU memory; set GDRKIT_SHMEM_REMOTE=staged for all PEs");
+    } else {
+      chunk = base::fail_literal(EOPNOTSUPP,
+                                 "its direct transfers are disabled; set GDRKIT_SHMEM_REMOTE=direct for all PEs");
+    }
+  }
   auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
   if (!memory) {
     done = base::pass(memory);
@@ -119,8 +123,8 @@ void Remote::take_key(const RemoteMessage& message, const char* data, std::size_
     return;
   }
   if (size_bytes == 0 || request.offset - message.offset >= message.size_bytes) {
-    return declare_dead(message.from,
-                        "it sent an invalid UCX key of its symmetric heap; use the same release of gdrkit for all PEs");
+    return declare_dead(
+        message.from, "excluded because it sent an invalid UCX key of its heap; use one release of gdrkit for all PEs");
   }
   Peer& from = peer(message.from);
   RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};

@@ -26,8 +26,9 @@ class FoldedState final : public MeetingData {
   base::Status unpack(std::size_t distance, const std::vector<char>& bytes) override {
     if (bytes.size() != size_bytes_) {
       const std::vector<int>& members = meeting_.members;
-      return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what_,
-                        members[meeting_.own], members[(meeting_.own + members.size() - distance) % members.size()]);
+      return base::fail(
+          EPROTO, "%s: PE %d and PE %d called different collective functions; call the same function on all PEs", what_,
+          members[meeting_.own], members[(meeting_.own + members.size() - distance) % members.size()]);
     }
     fold_(state_, bytes.data());
     return {};

@@ -214,8 +214,8 @@ base::Status Remote::flush_locked(Lock& lock, Peer& to, int pe) noexcept {
 
 base::Status Remote::check_delivered(Peer& to, const char* what, int pe) noexcept {
   if (to.rejected == 0) return {};
-  auto failed =
-      base::fail(to.rejected, "%s: PE %d could not deliver the data sent to it: %s", what, pe, to.rejection.c_str());
+  auto failed = base::fail(to.rejected, "%s: PE %d could not store the data that it received: %s", what, pe,
+                           to.rejection.c_str());
   to.rejected = 0;
   return failed;
 }

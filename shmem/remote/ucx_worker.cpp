@@ -103,7 +103,10 @@ base::Status UcxWorker::open_worker(UcxReceiver& receiver) {
     return ucx_failure(calls_, "ucp_worker_set_am_recv_handler", set);
   }
   if (const UcxStatus got = calls_.worker_get_efd(worker_, &event_fd_); got != platform::ucx_ok) {
-    return ucx_failure(calls_, "ucp_worker_get_efd (the transports of UCX_TLS must wake a sleeping thread)", got);
+    return base::fail_vendor(
+        errno_of_ucx(got), got,
+        "UCX failed in ucp_worker_get_efd: %s; set UCX_TLS to transports that support wake-up events",
+        calls_.status_string(got));
   }
   platform::UcxAddress* address = nullptr;
   std::size_t size_bytes = 0;

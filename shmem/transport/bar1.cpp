@@ -192,9 +192,10 @@ class Bar1 final : public Transport {
 
   base::Result<gdrkit_pin_t> window_of(int slot, const heap::HeapChunk& chunk, By by) noexcept {
     if (chunk.number >= largest_chunk_count) {
-      return base::fail(EOPNOTSUPP,
-                        "cannot map the memory through BAR1: the symmetric heap has more than %zu separate parts",
-                        largest_chunk_count);
+      return base::fail(
+          EOPNOTSUPP,
+          "cannot map the memory through BAR1: the symmetric heap grew more than %zu times; increase GDRKIT_SHMEM_HEAP",
+          largest_chunk_count);
     }
     auto& window = window_at(slot, chunk, by);
     const std::uint64_t pin = window.load(std::memory_order_acquire);

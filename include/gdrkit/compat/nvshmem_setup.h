@@ -111,7 +111,9 @@ GDRKIT_NVSHMEM_HOST int nvshmemx_hostlib_init_attr(unsigned flags, nvshmemx_init
   if ((flags & NVSHMEMX_INIT_WITH_UNIQUEID) != 0) {
     memset(&id, 0, sizeof id);
     if (attributes->args.uid_args.id == NULL || attributes->args.uid_args.nranks < 1) {
-      fprintf(stderr, "nvshmemx_init_attr: cannot initialize: call nvshmemx_set_attr_uniqueid_args first\n");
+      fprintf(stderr,
+              "nvshmemx_init_attr: cannot initialize: the attributes lack a unique id or the number of PEs; call "
+              "nvshmemx_set_attr_uniqueid_args first\n");
       return NVSHMEMX_ERROR_INVALID_VALUE;
     }
     memcpy(id.bytes, attributes->args.uid_args.id->internal, sizeof attributes->args.uid_args.id->internal);
@@ -121,7 +123,10 @@ GDRKIT_NVSHMEM_HOST int nvshmemx_hostlib_init_attr(unsigned flags, nvshmemx_init
   } else if ((flags & NVSHMEMX_INIT_WITH_MPI_COMM) != 0) {
     result = gdrkit_shmem_use_mpi(&options, attributes->mpi_comm);
   } else if (flags != 0) {
-    fprintf(stderr, "nvshmemx_init_attr: unsupported flags 0x%x\n", flags);
+    fprintf(
+        stderr,
+        "nvshmemx_init_attr: unsupported flags 0x%x; use NVSHMEMX_INIT_WITH_UNIQUEID or NVSHMEMX_INIT_WITH_MPI_COMM\n",
+        flags);
     return NVSHMEMX_ERROR_INVALID_VALUE;
   }
   if (result == 0) result = gdrkit_shmem_init_shared(&options);

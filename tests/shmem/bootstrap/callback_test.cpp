@@ -70,7 +70,7 @@ TEST(CallbackExchange, NamesDifferentSteps) {
 TEST(CallbackExchange, NamesPartsInAnotherOrder) {
   EXPECT_THAT(run_by_callback(3, {.is_reversed = true},
                               [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
-              Each(HasSubstr("order the parts by PE")));
+              Each(HasSubstr("order the data by PE number")));
 }
 
 TEST(CallbackExchange, RefusesNoFunction) {

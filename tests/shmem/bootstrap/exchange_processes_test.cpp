@@ -59,7 +59,8 @@ TEST(ExchangeProcesses, AKilledPeIsNamedAtEveryStep) {
 TEST(ExchangeProcesses, APeKilledBeforeItJoinsIsMissed) {
   const auto ends = run_and_kill(2, -1, 300ms);
   for (const std::size_t pe : {0U, 1U, 3U}) {
-    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 2 of 4 PEs did not connect")));
+    EXPECT_THAT(ends[pe],
+                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 4 PEs: PE 2 did not connect")));
   }
 }
 

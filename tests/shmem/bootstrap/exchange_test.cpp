@@ -56,7 +56,7 @@ TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
   const auto ends = run_pes(6, 300ms, [](bootstrap::Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
   for (const int pe : {0, 1, 3}) {
     EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
-                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PEs 2, 4 and 5 of 6 PEs did not connect"),
+                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 6 PEs: PEs 2, 4 and 5 did not connect"),
                       HasSubstr("within 300 ms")));
   }
 }
@@ -121,8 +121,8 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
     return end + "|" + gather_and_check(exchange, 1, "after");
   });
   EXPECT_THAT(ends, Each(begins_with(EPROTO) +
-                         "the PEs make different calls: PE 2 is at 'heap sizes' with 16 bytes, but PE 0 is at "
-                         "'addresses' with 8 bytes; make the same calls in the same order on all PEs|"));
+                         "the PEs make different calls: PE 2 exchanges 16 bytes for 'heap sizes', but PE 0 exchanges "
+                         "8 bytes for 'addresses'; make the same calls in the same order on all PEs|"));
 }
 
 TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
@@ -130,7 +130,7 @@ TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
   ASSERT_TRUE(id) << id.error().text();
   auto ends = run_threads(
       2, [&](int pe) { return end_of(bootstrap::exchange_by_unique_id(*id, pe, pe == 0 ? 2 : 3, long_limit)); });
-  EXPECT_THAT(ends, Each(HasSubstr("PE 1 was started in a job of 3 PEs, but PE 0 in a job of 2")));
+  EXPECT_THAT(ends, Each(HasSubstr("PE 1 expects 3 PEs, but PE 0 expects 2")));
 
   const auto other = bootstrap::make_unique_id();
   ASSERT_TRUE(other) << other.error().text();
@@ -145,9 +145,10 @@ TEST(Exchange, RefusesPesThatCannotBe) {
   for (const auto& [pe, n_pes] : {std::pair{-1, 2}, {2, 2}, {0, 0}, {5, 1}}) {
     EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, pe, n_pes, 1s)), StartsWith(begins_with(EINVAL)));
   }
-  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(bootstrap::UniqueId{}, 0, 2, 1s)), HasSubstr("not a unique id"));
+  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(bootstrap::UniqueId{}, 0, 2, 1s)),
+              HasSubstr("the unique id is invalid"));
   EXPECT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");
-  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("in the process that created"));
+  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("the id was used before"));
 }
 
 TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {

@@ -220,7 +220,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
 TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
   EXPECT_THAT(end_of(bootstrap::exchange_by_environment(bootstrap::read_launch_environment().value(), 1s)),
-              AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("srun does not provide its address"),
+              AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("cannot get the address of PE 0 from srun"),
                     HasSubstr("set GDRKIT_SHMEM_ROOT=host:port")));
 }
 

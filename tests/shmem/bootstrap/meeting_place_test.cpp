@@ -75,7 +75,8 @@ TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
   int refused = 0;
   const auto ends = meet(3, "", "node 7", {2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 2: cannot reach PE 0"),
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
+                               HasSubstr("PE 2: cannot connect to PE 0 of the same node"),
                                HasSubstr("Connection refused"), HasSubstr("GDRKIT_SHMEM_SOCKET_DIR"))));
 }
 
@@ -86,7 +87,8 @@ TEST(MeetingPlace, FoldersThatDifferAreRefused) {
     auto place = bootstrap::MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
     return end_of(node::join_node(*node::read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"))));
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
+                               HasSubstr("PE 1: cannot connect to PE 0 of the same node"))));
 }
 
 /// Of this thread only.
@@ -96,7 +98,8 @@ TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
     if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
     return end_of(node::join_node(*node::read_machine_name({"node", false}), exchange, 100, long_limit));
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"),
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
+                               HasSubstr("PE 1: cannot connect to PE 0 of the same node"),
                                HasSubstr("it runs as another user"))));
 }
 
@@ -106,8 +109,8 @@ TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
     return end_of(node::join_node(*machine, exchange, 100, long_limit));
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
-                               HasSubstr("PE 0 has GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR"),
-                               HasSubstr("and PE 1 does not; set the variable for all PEs"))));
+                               HasSubstr("GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE 0"),
+                               HasSubstr("but not for PE 1; set the variable for all PEs"))));
 }
 
 TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {

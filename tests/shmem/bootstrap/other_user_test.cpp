@@ -77,7 +77,7 @@ TEST_F(OtherUser, DoesNotJoin) {
     };
     return bootstrap::make_star_member(connect, group) ? "joined" : "refused";
   });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not connect")));
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 2 PEs: PE 1 did not connect")));
   EXPECT_EQ(ends[1], "refused");
 }
 

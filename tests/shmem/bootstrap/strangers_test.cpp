@@ -207,7 +207,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
   other.address = job.address;
   other.group.where = job.group.where;
   const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not connect")));
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 2 PEs: PE 1 did not connect")));
   // PE 0 times out at about the same time.
   EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
@@ -336,7 +336,7 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
     const auto end = job.run(1);
     is_done = true;
     holder.join();
-    EXPECT_THAT(end, AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("did not prove within")));
+    EXPECT_THAT(end, AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("did not authenticate as PE 0 within")));
   }
 }
 

@@ -167,8 +167,8 @@ TEST_F(HeapSpaceOnGpu, RefusesHostMemory) {
 }
 
 TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
-  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "register from its start");
-  expect_refusal(buffer, 5 * mebibyte, EINVAL, "register from its start");
+  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "must begin where its allocation begins");
+  expect_refusal(buffer, 5 * mebibyte, EINVAL, "must begin where its allocation begins");
   driver.ordinal = 3;
   expect_refusal(buffer, mebibyte, EINVAL, "memory of GPU 3, but this PE uses GPU 0");
 }

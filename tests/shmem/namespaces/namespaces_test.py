@@ -98,8 +98,8 @@ class ShmemAcrossContainers(Test):
         del self.job["environment"]["GDRKIT_SHMEM_SOCKET_DIR"]
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
-            self.assertRegex(end["err"], "PE 1: cannot reach PE 0, which reports the same node: .*Connection refused; mount "
-                             "one GDRKIT_SHMEM_SOCKET_DIR in all containers")
+            self.assertRegex(end["err"], "PE 1: cannot connect to PE 0 of the same node: .*Connection refused .*; mount "
+                             "the same GDRKIT_SHMEM_SOCKET_DIR in all containers")
 
     def test_a_folder_that_others_can_enter_is_refused(self):
         os.chmod(self.folder, 0o777)

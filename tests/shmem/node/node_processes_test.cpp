@@ -85,7 +85,8 @@ std::vector<std::string> run_nodes(const std::function<std::string(bootstrap::Ex
   });
 }
 
-/// Points: around the steps "machines", "PEs of each machine" and "node", between which all else happens.
+/// Points: around the steps "finding the node of each PE", "connecting the PEs of each node" and "starting each node",
+/// between which all else happens.
 TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
   for (const int killed : {0, 2}) {
     for (int point = 0; point < 6; ++point) {
@@ -190,7 +191,7 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
                 AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("during 'heap chunk'"), HasSubstr("ulimit -n")));
     // PE 0 collects for all PEs: if it fails, no PE receives a descriptor.
     if (poor == 0) {
-      EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot receive the file descriptor of PE")));
+      EXPECT_THAT(ends, Each(HasSubstr("PE 0 has too many open files to receive the file descriptor of PE")));
     }
   }
 }

@@ -132,8 +132,9 @@ TEST(Node, NamesDifferentSizesAndGoesOn) {
     return failed + pass_files(node, exchange.pe());
   });
   EXPECT_THAT(
-      ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
-                       HasSubstr("PE 1 is at 'heap chunk' with 8 bytes, but PE 0 is at 'heap chunk' with 16 bytes"))));
+      ends,
+      Each(AllOf(StartsWith(begins_with(EPROTO)),
+                 HasSubstr("PE 1 exchanges 8 bytes for 'heap chunk', but PE 0 exchanges 16 bytes for 'heap chunk'"))));
 }
 
 TEST(Node, NamesDifferentAreasOnAllPes) {

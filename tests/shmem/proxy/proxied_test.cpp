@@ -371,7 +371,8 @@ TEST_P(ShmemProxied, DataOfACollectiveStaysInTheReservedPart) {
     auto refused = pe.transfers().put_to_team(object, object, 8, word, 1, other);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().errno_value, EINVAL);
-    EXPECT_THAT(refused.error().text(), HasSubstr("the range is not in the reserved part of this PE's symmetric heap"));
+    EXPECT_THAT(refused.error().text(),
+                HasSubstr("the range is not in the memory that gdrkit reserves for collectives"));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, object, 1, other));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, std::size_t{1} << 24, word, 1, other));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, word, 1, 2)) << "no such PE";

@@ -130,7 +130,7 @@ TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
   EXPECT_THAT(result.error().text(),
-              HasSubstr("1024 unfinished operations filled their queue for longer than the limit"));
+              HasSubstr("the queue of 1024 operations to other nodes was full for longer than the time limit"));
   EXPECT_EQ(work_.begun.size(), proxy_places) << "what had room was carried out";
 }
 
@@ -186,7 +186,7 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
   result = proxy_->take_failure();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().errno_value, ECONNRESET);
-  EXPECT_STREQ(result.error().text(), "an operation of a GPU kernel failed (completion): PE 1 has ended");
+  EXPECT_STREQ(result.error().text(), "an operation of a GPU kernel failed: PE 1 has ended");
 }
 
 TEST_F(ProxyTest, DrainWaitsForWhatIsThereButNotForEver) {

@@ -105,16 +105,16 @@ class SimulatedJob {
     const std::size_t said_bytes = size_bytes - sizeof head;
     const std::string_view step(head.step);
     const std::int32_t number = pe;
-    if (step == "nodes") {
+    if (step == "finding the node of each PE") {
       constexpr std::string_view own = "machine 0, apart";
       const std::string_view bytes(said, said_bytes);
       const std::string name = "machine " + std::to_string(pe) + ", apart";
       if (const auto at = bytes.find(own); at != std::string_view::npos) {
         std::memcpy(said + at, name.c_str(), name.size() + 1);
       }
-    } else if (step == "PEs of each node" || step == "addresses of UCX") {
+    } else if (step == "connecting the PEs of each node" || step == "exchanging UCX addresses") {
       std::memcpy(said, &number, sizeof number);
-    } else if (step == "start of UCX") {
+    } else if (step == "starting UCX") {
       remote::WorkerCard card;
       std::memcpy(&card, said, sizeof card);
       instance()->keys_ = remote::MessageKeys(nullptr, card.nonce);
