@@ -95,7 +95,7 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
       "to-show.tar\n  gdrkit snapshot --list";
   line.options = {
       {'\0', "force", "", &is_forced, "replace FILE if it exists", false},
-      {'\0', "list", "", &is_list, "print the paths in a recording without recording", false},
+      {'\0', "list", "", &is_list, "print the paths that a recording contains; record nothing", false},
       {'\0', "redact", "", &is_redacted, "replace names, addresses and serial numbers with hashes", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML, libibverbs, Linux log) or cuda (+ CUDA)", false},
