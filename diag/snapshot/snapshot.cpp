@@ -22,8 +22,7 @@ namespace {
 /// Runs before anything is read, so that an error is reported at once.
 void check_target(const std::string& file, bool is_forced, const cli::DocumentOption& json) {
   if (json.is_in_file() && cli::are_one_file(json.path, file))
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot write two files to one place: --json and the archive both name " + file);
+    throw cli::Failure(cli::ExitCode::usage, "cannot write --json and the archive to the same file " + file);
   if (file == "-") {
     if (json.is_on_stdout())
       throw cli::Failure(cli::ExitCode::usage,

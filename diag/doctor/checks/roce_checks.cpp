@@ -127,7 +127,7 @@ const Advice advice_roce_gid_index = {
      "on each adapter",
      false, false, true, "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
     "index 3 is common but not guaranteed: indexes change when addresses are added. If a variable selects adapters, "
-    "the others do not matter: then this is a warning only"};
+    "this is reported as a warning only, because the other adapters do not matter"};
 
 void check_roce_gid_index(const Machine& machine, Findings& findings) {
   const auto ports = roce_ports_or_skip(machine, findings);
