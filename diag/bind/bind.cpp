@@ -13,6 +13,7 @@
 #include "cli/interface/command_line.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/shell_word.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/bind/binding.hpp"
 #include "diag/bind/gpu_choice.hpp"
 #include "diag/machine/environment.hpp"
@@ -89,14 +90,14 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bind: invalid --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
-                                   options.gpu.c_str(), layout.ranks.size() - 1));
+                       cli::format("gdrkit bind: invalid --gpu %s: this machine has %s, numbered from 0 in PCI order",
+                                   options.gpu.c_str(), cli::counted(layout.ranks.size(), "GPU").c_str()));
   }
   if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
     throw cli::Failure(
         cli::ExitCode::usage,
         cli::format(
-            "gdrkit bind: cannot bind near GPU %s: this process cannot open it; use one of GPUs %s (in PCI order)",
+            "gdrkit bind: cannot bind near GPU %s: this process cannot open it; use one of these (in PCI order): %s",
             options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};
@@ -151,9 +152,10 @@ void bind_process(const MachineView& view, const RankPlace& place) {
   // With one node the call has no effect. Skipping it avoids a note in containers that forbid it.
   if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
   if (const int error = calls.bind_memory(place.node); error < 0) {
-    std::fprintf(
-        stderr, "gdrkit bind: note: cannot bind memory to node %d (%s): Linux allocates it where it is first touched\n",
-        place.node, std::strerror(-error));
+    std::fprintf(stderr,
+                 "gdrkit bind: note: cannot bind memory to NUMA node %d (%s); Linux places each page near the CPU that "
+                 "first touches it\n",
+                 place.node, std::strerror(-error));
   }
 }
 
@@ -189,8 +191,8 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
   const RankPlace& place = layout.ranks[chosen.gpu];
   if (place.cpus.empty())
     throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit bind: " + (place.notes.empty() ? std::string("cannot bind: no allowed CPU is left")
-                                                              : place.notes.back()));
+                       "gdrkit bind: cannot bind: " +
+                           (place.notes.empty() ? std::string("no allowed CPU is left") : place.notes.back()));
   const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), program};
   if (options.json.is_given) write_bind_json(options.json, binding);
   if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {
@@ -246,8 +248,8 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
       {'\0', "or-unbound", "", &options.may_stay_unbound, "if binding fails, print the reason and start unbound",
        false},
       {'\0', "no-env", "", &options.keeps_environment, "do not set variables for the program", false},
-      {'\0', "print", "", &options.prints, "print the place on stderr before the program starts", false},
-      {'\0', "dry-run", "", &options.is_dry, "print the place without starting the program", false},
+      {'\0', "print", "", &options.prints, "print the chosen GPU and CPUs on stderr before the start", false},
+      {'\0', "dry-run", "", &options.is_dry, "print the chosen GPU and CPUs; do not start the program", false},
       {'\0', "root", "RECORDING", &options.root, "read a recording (folder, archive, - for stdin) instead", false},
       cli::json_option(&options.json, "diag/bind/README.md"),
   };

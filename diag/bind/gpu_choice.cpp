@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::diag::bind {
@@ -45,12 +46,12 @@ std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<
   for (const int number : slurm.numbers) {
     const auto gpu = static_cast<std::size_t>(number);
     if (gpu >= gpus.size())
-      refuse(cli::format("cannot choose the GPU: %s, but this machine has %zu GPUs; use --gpu N", slurm.setting.c_str(),
-                         gpus.size()));
+      refuse(cli::format("cannot choose the GPU: %s names GPU %d, but this machine has only %s; use --gpu N",
+                         slurm.setting.c_str(), number, cli::counted(gpus.size(), "GPU").c_str()));
     if (gpus[gpu].minor && *gpus[gpu].minor != number)
       refuse(
-          cli::format("cannot choose the GPU: %s may count in PCI order or by device file, but GPU %d in PCI order is "
-                      "/dev/nvidia%d; use --gpu N, in PCI order",
+          cli::format("cannot choose the GPU: %s is ambiguous, because GPU %d in PCI order is /dev/nvidia%d; use --gpu "
+                      "N (in PCI order)",
                       slurm.setting.c_str(), number, *gpus[gpu].minor));
     positions.push_back(gpu);
   }
@@ -89,7 +90,7 @@ class Chooser {
     if (failures.size() == countings.size()) throw failures.front();
     if (choices.empty()) refuse_choice("the GPU that CUDA selects (" + list_text() + ") is not in " + slurm_->setting);
     if (choices.front().gpu != choices.back().gpu)
-      refuse_choice("it depends on whether CUDA counts all GPUs or only those of " + slurm_->setting);
+      refuse_choice("the choice depends on whether CUDA counts all GPUs or only those of " + slurm_->setting);
     return choices.front();
   }
 
@@ -121,10 +122,9 @@ class Chooser {
     const std::size_t count = visible.gpus.size();
     if (rank_.value >= count && !may_wrap_) {
       refuse(
-          cli::format("cannot choose the GPU: %s, but this process can use only %zu GPU%s%s; start fewer processes, "
-                      "share GPUs with --wrap, or select the GPU of each process: --gpu N, or "
-                      "CUDA_VISIBLE_DEVICES=GPU-<UUID>",
-                      rank_text().c_str(), count, count == 1 ? "" : "s", list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
+          cli::format("cannot choose the GPU: %s, but this process can use only %s%s; start fewer processes, share "
+                      "GPUs with --wrap, or choose the GPU of each process with --gpu N",
+                      rank_text().c_str(), cli::counted(count, "GPU").c_str(), list_ ? " (CUDA_VISIBLE_DEVICES)" : ""));
     }
     return {visible.gpus[rank_.value % count], rank_text()};
   }

@@ -31,7 +31,7 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
   const bool are_known = std::any_of(gpus.begin(), gpus.end(), [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
   if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs; write the whole UUID");
   refuse(text, are_known ? "no GPU has the UUID '" + word + "'; nvidia-smi -L lists them"
-                         : "the UUIDs of the GPUs are unknown (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
+                         : "found no UUID of a GPU in /proc/driver/nvidia/gpus; choose the GPU with --gpu N");
 }
 
 /// The form of drivers before 470, "MIG-GPU-8f1c.../1/0", contains the GPU; "MIG-8f1c..." does not.
@@ -61,7 +61,7 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       has_uuid = true;
       gpu = is_mig ? find_mig(text, word, gpus, numbered) : find_uuid(text, word, gpus);
       if (std::find(numbered.begin(), numbered.end(), gpu) == numbered.end())
-        refuse(text, "this process cannot open the GPU '" + word + "'");
+        refuse(text, "this process cannot open '" + word + "'; name a GPU that it can open");
     } else {
       std::size_t index = 0;
       const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
@@ -70,8 +70,8 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       if (!is_number || index >= numbered.size()) break;
       if (!is_pci_order && !are_equal(gpus, numbered)) {
         refuse(text,
-               "the GPUs differ, and CUDA then numbers them by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the "
-               "GPU with --gpu N");
+               "CUDA numbers GPUs of different models by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the GPU "
+               "with --gpu N");
       }
       gpu = numbered[index];
     }

@@ -56,7 +56,7 @@ cli::CommandLine command_line(Options* options) {
       {'\0', "skip", "LIST", &options->selection.skip, "do not run these checks", false},
       {'\0', "level", "LEVEL", &options->level, "quick (files), probe (+ devices, NVML, libibverbs) or cuda (+ CUDA)",
        false},
-      {'\0', "strict", "", &options->is_strict, "count warnings as failures, unknowns as required", false},
+      {'\0', "strict", "", &options->is_strict, "fail on warnings too, and on every unknown fact", false},
       {'\0', "expect-gpus", "N", &options->expected_gpus, "fail if the number of GPUs is not N (gpu.count)", false,
        false},
       {'\0', "root", "FOLDER|ARCHIVE|-", &options->root, "read this recording (- for stdin) instead of this machine",
@@ -86,8 +86,8 @@ void refuse_contradictions(const Options& options) {
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
   if (options.is_fix && (formats > 0 || options.json.is_given))
     throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine these options with 'fix', which prints a shell script; use 'gdrkit doctor "
-                       "--json' for the remedies as JSON");
+                       "cannot combine 'fix' with --json, --prom, --short or --verbose: it prints a shell script; "
+                       "'gdrkit doctor --json' prints the remedies as JSON");
   if (formats > 1)
     throw cli::Failure(cli::ExitCode::usage, "cannot combine --json, --prom, --short and --verbose; choose one");
   if (options.watch_seconds.empty()) {
@@ -99,11 +99,13 @@ void refuse_contradictions(const Options& options) {
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine these options with --watch, which accepts only --count, --json and --root");
+                       "cannot combine --watch with other options than --count, --json and --root");
   if (options.json.is_in_file())
     throw cli::Failure(cli::ExitCode::usage, "cannot write the output of --watch to a file; use --json without FILE");
   if (options.watch_count < 0)
-    throw cli::Failure(cli::ExitCode::usage, "invalid --count: use a number of polls of at least 1");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("invalid --count %d: give the number of polls, or 0 for no limit", options.watch_count));
 }
 
 cli::ExitCode run(const Options& options, Level level) {
@@ -148,8 +150,8 @@ cli::ExitCode run_diff(const Options& options) {
   if (options.words.size() != 3 || options.is_prom || options.is_short || options.is_verbose || options.root != "/" ||
       options.expected_gpus != unset || !options.watch_seconds.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "invalid arguments of diff: use two recordings A B (/ is this machine) and only --only, --skip, "
-                       "--level and --json");
+                       "invalid arguments of 'diff': give two recordings (/ is this machine) and no options except "
+                       "--only, --skip, --level and --json");
   if (options.words[1] == "-" && options.words[2] == "-")
     throw cli::Failure(cli::ExitCode::usage,
                        "cannot read two recordings from standard input (diff - -); give a file for one");

@@ -140,7 +140,7 @@ void print_end(const Examination& examination, const Machine& machine, bool is_v
     std::printf("--verbose also lists what is ok and what does not apply\n");
   const std::size_t unknown = checks_with(State::unknown, examination);
   if (unknown > 0 && machine.view.is_live() && geteuid() != 0) {
-    std::printf("%s could not read all facts; run it as root: sudo gdrkit doctor%s%s\n",
+    std::printf("%s could not read all facts; run gdrkit as root: sudo gdrkit doctor%s%s\n",
                 cli::counted(unknown, "check").c_str(), examination.level == Level::quick ? "" : " --level ",
                 examination.level == Level::quick ? "" : name_of(examination.level));
   } else if (unknown > 0) {

@@ -66,7 +66,7 @@ bool print_head(const Document& document) {
   const bool is_empty = proposal.job.empty() && !has_rank_settings(proposal);
   if (is_empty && !proposal.ranks.empty())
     comment("nothing needs to be set for " + proposal.library_names() + " on this machine" +
-            (has_fault(document.judged) ? "; unset the settings with faults above" : ""));
+            (has_fault(document.judged) ? "; unset the faulty settings above" : ""));
   return !is_empty;
 }
 

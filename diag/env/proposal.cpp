@@ -107,7 +107,8 @@ Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) 
     return proposal;
   }
   for (const AdapterUse& use : facts.layout.adapters) {
-    if (use.is_unread) proposal.notes.push_back("whether " + use.name + " can be used is unknown: " + use.why_not);
+    if (use.is_unread)
+      proposal.notes.push_back("cannot determine whether " + use.name + " can be used: " + use.why_not);
   }
   if (facts.machine.adapter_outcome != Outcome::found && facts.machine.adapter_outcome != Outcome::absent) {
     proposal.notes.push_back("the list of RDMA adapters is unknown: " + facts.machine.adapter_reason);

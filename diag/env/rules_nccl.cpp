@@ -86,11 +86,12 @@ void propose_gid(const Facts& facts, Proposal* proposal) {
       found.is_found() && std::sscanf(found.value.front().version.c_str(), "%d.%d", &major, &minor) == 2;
   const int gid = common_gid(facts);
   if (is_known && (major < 2 || (major == 2 && minor < 21)) && gid >= 0) {
-    proposal->job.push_back({"NCCL_IB_GID_INDEX",
-                             std::to_string(gid),
-                             "NCCL " + found.value.front().version +
-                                 " does not find the RoCE v2 address itself; from 2.21 on leave it unset",
-                             {}});
+    proposal->job.push_back(
+        {"NCCL_IB_GID_INDEX",
+         std::to_string(gid),
+         "NCCL " + found.value.front().version +
+             " does not find the RoCE v2 address itself; from NCCL 2.21 on, leave this variable unset",
+         {}});
   } else if (!is_known) {
     proposal->notes.push_back(
         "the adapters use RoCE: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 and later, which finds the address "

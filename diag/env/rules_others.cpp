@@ -62,7 +62,7 @@ void propose_ucx(const Facts& facts, Proposal* proposal) {
     proposal->job.push_back(
         {"UCX_TLS",
          "rc,cuda,sm,self",
-         "the list in " + transports->place() + " excludes RDMA or GPU memory; unsetting it works as well",
+         "the list in " + transports->place() + " excludes RDMA or GPU memory; unsetting UCX_TLS works as well",
          {"env.ucx"}});
   }
   if (facts.user_options.is_strict && !facts.chosen.empty()) {
@@ -145,7 +145,7 @@ void propose_openmpi(const Facts& facts, Proposal* proposal) {
     const std::string reason =
         "UCX is installed (" +
         (ucx.value.front().version.empty() ? std::string("libucp") : "libucp.so." + ucx.value.front().version) +
-        ") and transfers GPU memory over RDMA; without this setting a build that lacks UCX uses TCP silently";
+        ") and transfers GPU memory over RDMA; without this setting, an Open MPI built without UCX silently uses TCP";
     proposal->job.push_back({"OMPI_MCA_pml", "ucx", reason, {"peer.any"}});
     proposal->job.push_back({"OMPI_MCA_osc", "ucx", "one-sided operations over UCX too", {"peer.any"}});
     proposal->notes.push_back("with Open MPI 4 add OMPI_MCA_btl=^openib; Open MPI 5 no longer has openib");

@@ -86,7 +86,7 @@ void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts) {
 }
 
 void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts) {
-  set_no_cuda_facts("CUDA does not show this GPU to this process (CUDA_VISIBLE_DEVICES?)", facts);
+  set_no_cuda_facts("CUDA does not show this GPU to this process; check CUDA_VISIBLE_DEVICES", facts);
   int version = 0;
   if (const int result = cuda.driver_get_version(&version); result != 0 || version < 0) {
     set_unreadable(failure("cuDriverGetVersion", result), &facts->cuda_library_version);

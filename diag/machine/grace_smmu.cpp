@@ -20,7 +20,7 @@ Fact<bool> needs_translation(const MachineView& view) {
 /// have both or neither.
 Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu) {
   constexpr std::uint32_t needed = acs_request_redirect | acs_upstream_forwarding;
-  if (gpu.bridges.empty()) return {Outcome::unreadable, false, "the ports above it are unknown"};
+  if (gpu.bridges.empty()) return {Outcome::unreadable, false, "the PCIe ports above the GPU are unknown"};
   for (const std::string& port : {gpu.bridges.front(), gpu.bridges.back()}) {
     const auto acs = read_acs(view, port);
     if (acs.is_unknown()) return {acs.outcome, false, port + ": " + acs.reason};

@@ -99,7 +99,7 @@ Fact<KernelLog> read_live_kernel_log() {
     return {error == ENOENT ? Outcome::absent : Outcome::unreadable,
             {},
             std::string("/dev/kmsg: open: ") + std::strerror(error) +
-                (error == EPERM || error == EACCES ? " (requires root: kernel.dmesg_restrict)" : "")};
+                (error == EPERM || error == EACCES ? " (kernel.dmesg_restrict requires root)" : "")};
   }
   auto log = read_kmsg([fd](char* buffer, std::size_t size) { return ::read(fd, buffer, size); });
   ::close(fd);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "diag/machine/pci_config.hpp"
 
+#include <cstdio>
+
 namespace gdrkit::diag {
 namespace {
 
@@ -17,8 +19,14 @@ constexpr unsigned list_offset = 0x34;
 constexpr unsigned most_capabilities = 48;
 constexpr unsigned most_extended = 960;  // each has at least four bytes
 
-Fact<unsigned> ended(Outcome outcome, const std::string& path, const char* why) {
+Fact<unsigned> ended(Outcome outcome, const std::string& path, const std::string& why) {
   return {outcome, 0, path + ": " + why};
+}
+
+std::string id_text(unsigned id) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%02x", id);
+  return text;
 }
 
 }  // namespace
@@ -39,7 +47,7 @@ Fact<std::uint32_t> PciConfig::value(unsigned offset, unsigned bytes) const {
 
 Fact<unsigned> PciConfig::capability(unsigned id) const {
   const auto status = value(status_offset, 2);
-  if (!status.is_found()) return ended(status.outcome, path_, status.reason.c_str());
+  if (!status.is_found()) return topology::pass<unsigned>(status);
   if (status.value == 0xffff) return ended(Outcome::malformed, path_, "reads as all ones: the device does not respond");
   if ((status.value & has_list) == 0) return ended(Outcome::absent, path_, "has no capabilities");
   auto next = value(list_offset, 2);
@@ -48,11 +56,11 @@ Fact<unsigned> PciConfig::capability(unsigned id) const {
     if (offset < header_end || count == most_capabilities)
       return ended(Outcome::malformed, path_, "its capability list is damaged");
     next = value(offset, 2);
-    if (!next.is_found()) return ended(next.outcome, next.reason, "cannot follow the capabilities");
+    if (!next.is_found()) return topology::pass<unsigned>(next);
     if ((next.value & 0xff) == id) return topology::found(offset);
     offset = next.value >> 8 & 0xfc;
   }
-  return ended(Outcome::absent, path_, "has no such capability");
+  return ended(Outcome::absent, path_, "has no capability " + id_text(id));
 }
 
 Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
@@ -61,14 +69,14 @@ Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
     if (offset < extended_start || count == most_extended)
       return ended(Outcome::malformed, path_, "its extended capability list is damaged");
     const auto head = value(offset, 4);
-    if (!head.is_found()) return ended(head.outcome, head.reason, "cannot follow the extended capabilities");
+    if (!head.is_found()) return topology::pass<unsigned>(head);
     if (head.value == 0xffffffff)
       return ended(Outcome::malformed, path_, "reads as all ones: the device does not respond");
     if (head.value == 0) break;
     if ((head.value & 0xffff) == id) return topology::found(offset);
     offset = head.value >> 20 & 0xffc;
   }
-  return ended(Outcome::absent, path_, "has no such extended capability");
+  return ended(Outcome::absent, path_, "has no extended capability " + id_text(id));
 }
 
 }  // namespace gdrkit::diag

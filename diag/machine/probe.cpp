@@ -24,7 +24,7 @@ using topology::Outcome;
 std::string what_is_missing(const MachineView& view, const char* node) {
   const bool is_loaded =
       view.node("/proc/driver/nvidia/version").is_found() || view.node("/sys/module/nvidia/version").is_found();
-  if (!is_loaded) return "NVIDIA's kernel module is not loaded (/proc/driver/nvidia/version)";
+  if (!is_loaded) return "NVIDIA's kernel module is not loaded (no /proc/driver/nvidia/version)";
   const auto found = view.node(node);
   if (!found.is_found()) return found.is_absent() ? std::string(node) + " is absent" : found.reason;
   return found.value.kind == topology::NodeKind::character_device ? "" : std::string(node) + " is not a device";

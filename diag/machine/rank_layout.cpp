@@ -62,7 +62,7 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
     const auto sharers = static_cast<std::size_t>(std::count(near.begin(), near.end(), near[rank]));
     const auto usable = allowed ? common(near[rank], *allowed) : near[rank];
     if (usable.empty()) {
-      place.notes.push_back(near[rank].empty() ? "the list of CPUs is unknown"
+      place.notes.push_back(near[rank].empty() ? "cannot read the list of CPUs in /sys/devices/system/cpu/online"
                                                : "this process may not use any of the CPUs near the GPU (" +
                                                      platform::to_list_text(near[rank]) + ")");
       continue;

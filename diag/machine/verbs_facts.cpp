@@ -31,7 +31,7 @@ Fact<bool> registration(const VerbsCalls& verbs, platform::VerbsDomain* domain) 
   const int error = errno;
   if (region != nullptr) {
     (void)verbs.dereg_mr(region);
-    return {Outcome::unreadable, {}, "ibv_reg_dmabuf_mr: registered a dma-buf that does not exist"};
+    return {Outcome::unreadable, {}, "ibv_reg_dmabuf_mr: accepted an invalid dma-buf (file descriptor -1)"};
   }
   Fact<bool> can;
   can.outcome = Outcome::found;

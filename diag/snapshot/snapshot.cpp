@@ -22,8 +22,7 @@ namespace {
 /// Runs before anything is read, so that an error is reported at once.
 void check_target(const std::string& file, bool is_forced, const cli::DocumentOption& json) {
   if (json.is_in_file() && cli::are_one_file(json.path, file))
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot write two files to one place: --json and the archive both name " + file);
+    throw cli::Failure(cli::ExitCode::usage, "cannot write --json and the archive to the same file " + file);
   if (file == "-") {
     if (json.is_on_stdout())
       throw cli::Failure(cli::ExitCode::usage,
@@ -95,7 +94,7 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
       "to-show.tar\n  gdrkit snapshot --list";
   line.options = {
       {'\0', "force", "", &is_forced, "replace FILE if it exists", false},
-      {'\0', "list", "", &is_list, "print the paths in a recording without recording", false},
+      {'\0', "list", "", &is_list, "print the paths that a recording contains; record nothing", false},
       {'\0', "redact", "", &is_redacted, "replace names, addresses and serial numbers with hashes", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML, libibverbs, Linux log) or cuda (+ CUDA)", false},

@@ -121,7 +121,7 @@ void print_matrix(const TopologyFacts& facts, Viewer viewer) {
   }
   print_blocks(rows);
   if (has_star) {
-    print_wrapped("* over PCIe only; NVLink is unknown: " + facts.links.why_not);
+    print_wrapped("* over PCIe only; connections by NVLink are unknown: " + facts.links.why_not);
   }
   std::size_t printed = 0;
   for (const std::string& reason : reasons) {
@@ -219,7 +219,8 @@ std::string what_is_missing(const TopologyFacts& facts) {
   } else if (tree.adapters.empty()) {
     add("No RDMA adapter: no device in /sys/class/infiniband is a PCI function.");
   }
-  for (const std::string& name : tree.unplaced) add(name + " is a software RDMA device without a place in the tree.");
+  for (const std::string& name : tree.unplaced)
+    add(name + " is not a PCI device (for example, software RDMA), so it has no distances.");
   for (const std::string& reason : tree.unread) add("Not read: " + reason);
   if (tree.left_out > 0)
     add(cli::format("%zu devices are left out: the number of devices exceeds the limit.", tree.left_out));

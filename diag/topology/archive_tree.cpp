@@ -45,11 +45,11 @@ std::string whole_name(const TarMember& member) {
 /// Reads a whole file or pipe.
 base::Result<std::string> read_archive(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return base::fail(errno, "cannot read the root %s: %s", path.c_str(), std::strerror(errno));
+  if (fd < 0) return base::fail(errno, "cannot read the recording %s: %s", path.c_str(), std::strerror(errno));
   const std::unique_ptr<const int, void (*)(const int*)> owned(&fd, [](const int* open) { ::close(*open); });
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) {
-    return base::fail(EINVAL, "cannot read the root %s: neither a folder nor a tar archive", path.c_str());
+    return base::fail(EINVAL, "cannot read the recording %s: it is neither a folder nor a tar archive", path.c_str());
   }
   constexpr std::size_t piece = std::size_t{1} << 16;
   std::string bytes;
@@ -62,10 +62,11 @@ base::Result<std::string> read_archive(const std::string& path) {
     const ssize_t got = ::read(fd, bytes.data() + used, piece);
     bytes.resize(used + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return base::fail(errno, "cannot read the root %s: %s", path.c_str(), std::strerror(errno));
+    if (got < 0) return base::fail(errno, "cannot read the recording %s: %s", path.c_str(), std::strerror(errno));
     if (got == 0) return bytes;
     if (bytes.size() > ArchiveTree::size_limit) {
-      return base::fail(EFBIG, "cannot read the root %s: larger than %zu bytes", path.c_str(), ArchiveTree::size_limit);
+      return base::fail(EFBIG, "cannot read the recording %s: it is larger than %zu MiB", path.c_str(),
+                        ArchiveTree::size_limit >> 20);
     }
   }
 }
@@ -73,10 +74,9 @@ base::Result<std::string> read_archive(const std::string& path) {
 base::Status refuse_compressed(std::string_view bytes, const std::string& path) {
   for (const Compression& compression : compressions) {
     if (bytes.substr(0, compression.start.size()) != compression.start) continue;
-    return base::fail(
-        EINVAL,
-        "cannot read the root %s: it is compressed; give the uncompressed tar archive: %s -dc %s > recording.tar",
-        path.c_str(), compression.name, path.c_str());
+    return base::fail(EINVAL,
+                      "cannot read the recording %s: it is compressed; decompress it first: %s -dc %s > recording.tar",
+                      path.c_str(), compression.name, path.c_str());
   }
   return {};
 }
@@ -105,8 +105,9 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
     if (more.has_value() && !*more) return std::shared_ptr<const FileTree>(tree);
     status = more.has_value() ? tree->add(member) : base::Status(base::pass(more));
   }
-  return base::fail(status.error().errno_value, "cannot read the root %s: not a tar archive of a machine: it %s",
-                    path.c_str(), status.error().text());
+  return base::fail(status.error().errno_value,
+                    "cannot read the recording %s: this is not a valid tar archive, because it %s", path.c_str(),
+                    status.error().text());
 }
 
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
@@ -118,8 +119,8 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   Member* at = &root_;
   for (const std::string_view part : parts) {
     if (part == ".." || part.find('\0') != std::string_view::npos) {
-      return base::fail(EINVAL, "contains a name that leads out of the archive at byte %zu: %.200s", member.offset,
-                        whole_name(member).c_str());
+      return base::fail(EINVAL, "contains '%.200s' at byte %zu, which leads out of the archive",
+                        whole_name(member).c_str(), member.offset);
     }
     if (at->node.kind != NodeKind::folder) {
       return base::fail(EINVAL, "contains '%.200s' at byte %zu, whose parent is not a folder",

@@ -74,7 +74,7 @@ int read_to(int fd, std::size_t limit, std::vector<std::uint8_t>* content) {
 
 base::Result<std::shared_ptr<const FileTree>> FolderTree::open(const std::string& root) {
   const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return base::fail(errno, "cannot read the root %s: %s", root.c_str(), std::strerror(errno));
+  if (fd < 0) return base::fail(errno, "cannot read the recording %s: %s", root.c_str(), std::strerror(errno));
   return std::shared_ptr<const FileTree>(new FolderTree(own(fd)));
 }
 

@@ -199,7 +199,7 @@ Fact<std::string> MachineView::text(std::string_view path) const {
   const auto content = read(path, text_limit, true);
   if (!content.is_found()) return pass<std::string>(content);
   if (std::find(content.value.begin(), content.value.end(), 0) != content.value.end()) {
-    return refuse<std::string>(Outcome::malformed, path, "contains zero bytes: it is not text");
+    return refuse<std::string>(Outcome::malformed, path, "contains NUL bytes: it is not text");
   }
   return found(std::string(content.value.begin(), content.value.end()));
 }

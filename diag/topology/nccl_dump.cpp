@@ -18,7 +18,8 @@ Fact<std::int64_t> number_of(const std::string* text, const char* what) {
   const bool is_hex = text->rfind("0x", 0) == 0;
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
-  if (error != std::errc() || stop != end) return {Outcome::malformed, 0, "'" + *text + "' is not " + what};
+  if (error != std::errc() || stop != end)
+    return {Outcome::malformed, 0, std::string(what) + " '" + *text + "' is not a number"};
   return found(value);
 }
 
@@ -74,6 +75,7 @@ class Reader {
 
   base::Status read_cpu(const XmlElement& cpu) {
     const auto numa = number_of(cpu.attribute("numaid"), "numaid");
+    if (numa.is_absent()) return base::fail(EINVAL, "a <cpu> element has no numaid; write the number of its NUMA node");
     if (!numa.is_found()) return base::fail(EINVAL, "a <cpu> element is invalid: %s", numa.reason.c_str());
     const std::string* host = cpu.attribute("host_hash");
     if (host != nullptr && !host_.empty() && *host != host_)

@@ -168,7 +168,7 @@ NcclXmlFacts read_nccl_facts(const MachineView& view, const NcclGraph& graph) {
 base::Result<std::string> write_nccl_xml(const NcclGraph& graph, const NcclXmlFacts& facts) {
   for (const NcclNode& node : graph.nodes) {
     if (node.reason.empty()) continue;
-    return base::fail(EINVAL, "cannot write a topology for NCCL, since it would be wrong: %s", node.reason.c_str());
+    return base::fail(EINVAL, "cannot write a complete topology for NCCL: %s", node.reason.c_str());
   }
   return Writer(graph, facts).write();
 }

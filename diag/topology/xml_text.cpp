@@ -91,7 +91,7 @@ class Parser {
       const std::string key(take_name());
       if (key.empty()) return refuse("a tag has no '>' or '/>' at its end");
       skip_blanks();
-      if (!starts("=")) return refuse("an attribute has no '=' and value");
+      if (!starts("=")) return refuse("an attribute has no value; write NAME=\"VALUE\"");
       ++at_;
       skip_blanks();
       if (element->attribute(key) != nullptr) return refuse("an element has the same attribute twice; remove one");

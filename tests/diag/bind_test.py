@@ -177,7 +177,7 @@ class BindChoice(Test):
 
     def test_a_rank_beyond_the_gpus_is_refused_unless_it_may_wrap(self):
         for variables, part in (({"LOCAL_RANK": "8"}, "only 8 GPUs"),
-                                ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "only 1 GPU in CUDA_VISIBLE_DEVICES"),
+                                ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "only 1 GPU (CUDA_VISIBLE_DEVICES)"),
                                 ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is not a rank"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""}, "hides all GPUs"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "MIG-1"}, "--gpu N")):
@@ -187,7 +187,8 @@ class BindChoice(Test):
         self.assertEqual(place(bind(self.folder, "--dry-run", "--wrap", LOCAL_RANK="9"))["gpu"].split()[0], "GPU1")
 
     def test_wrong_usage(self):
-        for arguments, part in ((("--gpu", "8", "--dry-run"), "this machine has GPUs 0 to 7"), (("--gpu", "-1", "--dry-run"), "GPUs 0 to 7"),
+        for arguments, part in ((("--gpu", "8", "--dry-run"), "this machine has 8 GPUs, numbered from 0"),
+                                (("--gpu", "-1", "--dry-run"), "8 GPUs, numbered from 0"),
                                 (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "the program is missing"),
                                 (("--gpu", "0", "--"), "the program is missing"), (("--unknown", "--", "echo"), "--unknown")):
             ended = bind(self.folder, *arguments)
@@ -249,7 +250,7 @@ class BindStart(Test):
         with Lent(self.machine(own_cpus(), node="63")) as folder:
             ended = bind(folder, "--gpu", "0", "--", "echo", "started")
         self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
-        self.assertIn("cannot bind memory to node 63", ended.stderr)
+        self.assertIn("cannot bind memory to NUMA node 63", ended.stderr)
         with Lent(m.changed(self.machine(own_cpus(), node="63"), {"/sys/devices/system/node/online": "0\n"})) as folder:
             self.assertEqual(bind(folder, "--gpu", "0", "--", "echo", "started").stderr, "")
 

@@ -222,7 +222,7 @@ class DoctorVerdict(Test):
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_write": 5}), "no", "not supported"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), first={"mig": True}), "no", "MIG mode"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_read": nvml.failed()}), "unknown", "GPU_IS_LOST"),
-                                   (nvml.no_answer(), "unknown", "NO_PERMISSION"), (None, "unknown", "unknown whether the driver")):
+                                   (nvml.no_answer(), "unknown", "NO_PERMISSION"), (None, "unknown", "cannot determine whether the driver")):
             peer = verdicts_of(m.changed(tree, {nvml.PATH: changes}))["peers"][0]
             self.assertEqual((peer["use"], part in peer["reason"], peer["via"]), (use, True, ""), peer)
         self.assertIn("unless NVLink connects them", peer["route"])

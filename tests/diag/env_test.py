@@ -135,10 +135,10 @@ class EnvRules(Test):
 
     def test_unreadable_facts_are_reported(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": m.UNREADABLE})
-        self.assertIn("whether mlx5_0 can be used is unknown", "".join(document(tree, "nccl")["notes"]))
+        self.assertIn("cannot determine whether mlx5_0 can be used", "".join(document(tree, "nccl")["notes"]))
         found = document(dgx(**{"/sys/class/infiniband/mlx5_8/ports/1/rate": "fast\n"}), "nccl")
         self.assertEqual(found["set"], [])
-        self.assertIn("whether mlx5_8 can be used is unknown", "".join(found["notes"]))
+        self.assertIn("cannot determine whether mlx5_8 can be used", "".join(found["notes"]))
         tree = m.changed(m.server(), {"/sys/class/infiniband": m.UNREADABLE})
         self.assertIn("the list of RDMA adapters is unknown", "".join(document(tree, "nccl")["notes"]))
 

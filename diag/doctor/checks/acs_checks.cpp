@@ -25,7 +25,7 @@ const char* const no_port_matters =
 /// Returns true after adding a finding with the reason why the ports cannot be checked.
 bool cannot_see_ports(const Machine& machine, Findings& findings) {
   if (!machine.is_guest.is_found()) findings.add_unknown("", machine.is_guest);
-  if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine does not see the real ports");
+  if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine does not see the host's PCIe ports");
   return machine.is_guest.value || !machine.is_guest.is_found();
 }
 
@@ -124,17 +124,17 @@ const Advice advice_acs_redirect = {
     "errors",
     {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
-    "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is required in virtual "
-    "machines, for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this "
-    "check skips those. GPUs with NVLink between them do not use the ports; --level probe detects NVLink",
+    "without root, only 64 bytes of the configuration space can be read, so ACS is unknown. This check skips devices "
+    "that need redirection: those of virtual machines, those passed through to guests (acs.vm_ats), and Data Direct "
+    "(acs.datadirect). GPUs that NVLink connects do not use the ports; --level probe detects NVLink",
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
      .text =
          GDRKIT_SERVICE("no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)",
                         "", "setpci -s ADDRESS ECAP_ACS+6.w=0000"),
      .enable = GDRKIT_ENABLE("gdrkit-acs.service"),
-     .risk = "the devices behind these ports are no longer isolated from each other: do not run it on hosts that pass "
-             "them through to guests"}};
+     .risk = "the devices behind these ports are then not isolated from each other; do not use this on hosts that pass "
+             "devices through to guests"}};
 
 void check_acs_redirect(const Machine& machine, Findings& findings) {
   if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
@@ -161,7 +161,8 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
 
 const Advice advice_acs_override = {
     "pcie_acs_override= in /proc/cmdline",
-    "this option of a patched Linux reports isolation that the hardware does not provide; it clears no ACS bit",
+    "pcie_acs_override, an option of a patched Linux, reports isolation that the hardware does not provide; it does "
+    "not clear any ACS bit",
     {"remove pcie_acs_override=VALUE from the Linux command line (Debian, Ubuntu: /etc/default/grub, then update-grub; "
      "Red Hat: grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
      true, true, true, "cat /proc/cmdline"},
@@ -178,8 +179,8 @@ void check_acs_override(const Machine& machine, Findings& findings) {
 const Advice advice_acs_vm_ats = {
     "ATS of network functions that are passed through to guests (vfio-pci), and the ACS control of the ports between "
     "each of them and a GPU that is passed through too",
-    "redirection isolates guests and must stay on; only with ATS on the adapter and Direct Translated on the ports do "
-    "packets between two devices of one guest go directly through the switch",
+    "ACS redirection isolates guests and must stay on; packets between two devices of one guest go directly through "
+    "the switch only if ATS is on in the adapter and Direct Translated is on in the ports",
     {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then power-cycle the machine; see the finding of each port "
      "for the command",
      true, true, true, "sudo lspci -vv -s ADDRESS | grep -A2 'Address Translation'; sudo setpci -s PORT ECAP_ACS+6.w"},
@@ -229,13 +230,13 @@ void check_acs_vm_ats(const Machine& machine, Findings& findings) {
 const Advice advice_acs_datadirect = {
     "the ACS control of the ports that lead to each Data Direct function of a ConnectX-8, of those that lead to its "
     "GPU, and of their root port",
-    "Data Direct works with one ACS pattern only; it does not work with ACS cleared everywhere, which is the advice "
-    "for other machines",
+    "Data Direct needs a specific ACS setting on each port; it does not work if ACS is cleared on all ports, as "
+    "acs.redirect advises for other machines",
     {"boot with the pattern in pci=config_acs=... (Linux 6.11): rdma_topo of a recent rdma-core writes it for all "
      "ports",
      true, true, true, "sudo rdma_topo check; sudo setpci -s PORT ECAP_ACS+6.w"},
-    "the first versions of config_acs accepted one port only; a change at run time does not change the groups that "
-    "iommu.groups checks; the pattern is known for Grace only"};
+    "the first Linux versions with config_acs accept only one port; setpci at run time does not change the IOMMU "
+    "groups (iommu.groups); the required pattern is known only for Grace"};
 
 void check_acs_datadirect(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -245,7 +246,8 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
   if (cannot_see_ports(machine, findings)) return;
   const auto grace = is_grace(machine.view);
   if (!grace.is_found()) return findings.add_unknown("/proc/cpuinfo", grace);
-  if (!grace.value) return findings.add(State::skip, "", "the ACS pattern for this processor is unknown");
+  if (!grace.value)
+    return findings.add(State::skip, "", "the ACS pattern that Data Direct needs on this processor is unknown");
   for (const DataDirect& direct : directs.value) {
     if (direct.gpu_port.empty()) {
       findings.add(State::unknown, direct.function.address,
@@ -262,7 +264,8 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
         continue;
       }
       findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
-                   cli::format("ACS control is 0x%04x, the required pattern is %s", acs.value.set, pattern),
+                   cli::format("ACS control is 0x%04x; Data Direct needs %s in bits 6 to 0 (x: any value)",
+                               acs.value.set, pattern),
                    "boot with pci=config_acs=" + std::string(pattern) + "@" + port +
                        "   # all ports in one option, ';' between, in quotes for GRUB");
     }
@@ -299,7 +302,8 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
   const auto& gpu = machine.gpus.front();
   const auto group = machine.view.node(gpu.folder + "/iommu_group");
   if (group.is_unknown()) return findings.add_unknown(gpu.address, group);
-  if (group.is_absent()) return findings.add(State::ok, "ports", "without an IOMMU, Linux does not change them");
+  if (group.is_absent())
+    return findings.add(State::ok, "ports", "Linux uses no IOMMU, so it does not turn redirection on at boot");
   const auto line = machine.view.line("/proc/cmdline");
   if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
   for (const char* option : {"disable_acs_redir=", "config_acs="}) {

@@ -97,7 +97,7 @@ const Advice advice_nic_rate = {"rate of each active port, compared with ports o
                                 "one slow port slows down every collective operation that uses it",
                                 {"check the cable and the switch port: they may have negotiated a lower rate", true,
                                  false, true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/rate"},
-                                "adapters of one kind may be connected to different networks"};
+                                "adapters of one kind may be connected to networks with different rates"};
 
 void check_nic_rate(const Machine& machine, Findings& findings) {
   std::map<std::string, double> best;
@@ -154,7 +154,8 @@ const Advice advice_nic_fw = {
     "adapters of one kind with different firmware behave differently: faults appear on some machines or ports only",
     {"install one version on all: sudo mlxfwmanager --online -u, then sudo mlxfwreset -d ADDRESS reset or a reboot",
      true, true, true, "cat /sys/class/infiniband/*/fw_ver"},
-    "this check does not detect versions that are too old: that depends on the switches and the driver"};
+    "this check does not detect versions that are too old, because the oldest usable version depends on the switches "
+    "and the driver"};
 
 void check_nic_fw(const Machine& machine, Findings& findings) {
   std::map<std::string, std::set<std::string>> versions;
@@ -196,9 +197,9 @@ const Advice advice_nic_mtu = {
                         "Wants=network-online.target\nAfter=network-online.target\n", "ip link set INTERFACE mtu 9000"),
      .enable = GDRKIT_ENABLE("gdrkit-mtu.service"),
      .risk =
-         "switches and the other end must accept 9000 too, or large packets are lost silently; the link may go down "
-         "for seconds. If you know what configures the interface, use that instead of the service: netplan (mtu: "
-         "9000), nmcli connection modify NAME 802-3-ethernet.mtu 9000, or MTUBytes=9000 of systemd-networkd"}};
+         "large packets are lost silently unless the switches and the other end accept an MTU of 9000 too; the link "
+         "may go down for seconds. Instead of installing the service, you can set the MTU in netplan (mtu: 9000), "
+         "NetworkManager (nmcli connection modify NAME 802-3-ethernet.mtu 9000) or systemd-networkd (MTUBytes=9000)"}};
 
 void check_nic_mtu(const Machine& machine, Findings& findings) {
   constexpr std::int64_t for_largest_packets = 4200;

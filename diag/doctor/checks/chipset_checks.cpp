@@ -63,9 +63,9 @@ Judged judge_all(const Machine& machine, const PciDevice& gpu) {
   const Judged judged = judge(machine, gpu);
   if (judged.kind != Processor::grace) return judged;
   if (links.is_unknown()) {
-    return {Processor::unknown, "unknown whether NVLink-C2C connects it to the processor: " + links.reason};
+    return {Processor::unknown, "unknown whether NVLink-C2C connects the GPU to the processor: " + links.reason};
   }
-  return {Processor::refused, "NVIDIA Grace, without NVLink-C2C"};
+  return {Processor::refused, "NVIDIA Grace without NVLink-C2C"};
 }
 
 bool has_common_bridge(const PciDevice& gpu, const PciDevice& adapter) {
@@ -86,12 +86,13 @@ std::vector<std::string> adapters_apart(const Machine& machine, const PciDevice&
 const Advice advice_gpu_chipset_p2p = {
     "the processors in /proc/cpuinfo, the vendor of the GPU's root port, and whether GPU and adapter share a root "
     "port; on Grace, at level probe, NVLink-C2C",
-    "the driver refuses RDMA mappings between two devices whose path goes through such a processor: registration fails",
+    "the driver refuses RDMA mappings between two devices if the path between them goes through Ampere Altra, "
+    "AmpereOne, or NVIDIA Grace without NVLink-C2C: memory registration fails",
     {"move the adapter below the GPU's PCIe switch; as a last resort: options nvidia NVreg_GrdmaPciTopoCheckOverride=1 "
      "in /etc/modprobe.d, then reload the driver",
      true, true, true, "gdrkit doctor --only gpu.chipset_p2p"},
-    "in virtual machines the driver does not do this check; the override allows transfers that may hang or corrupt "
-    "data: test it"};
+    "in virtual machines the driver does not check the processor; the override allows transfers that may hang or "
+    "corrupt data, so test them"};
 
 void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
@@ -111,8 +112,9 @@ void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
     } else if (machine.is_guest.is_found() && machine.is_guest.value) {
       findings.add(State::skip, gpu.address, "in a virtual machine the driver does not check the processor");
     } else if (allowed.is_found() && allowed.value == "1") {
-      findings.add(State::info, gpu.address,
-                   "GrdmaPciTopoCheckOverride=1 allows what the driver refuses on " + judged.text);
+      findings.add(
+          State::info, gpu.address,
+          "GrdmaPciTopoCheckOverride=1 allows peer transfers, which the driver otherwise refuses on " + judged.text);
     } else {
       for (const std::string& adapter : apart) {
         findings.add(State::fail, gpu.address + " and " + adapter,

@@ -59,13 +59,14 @@ void judge_limits(const std::string& file, const std::string& limits, Findings& 
 
 }  // namespace
 
-const Advice advice_ctr_cgroup = {
-    "rdma.max of the control group in /proc/self/cgroup and of its parents",
-    "the limit applies to open adapters, and to queues, registrations and other objects together: above it, verbs "
-    "calls fail",
-    {"start the container without the limit: echo 'ADAPTER hca_handle=max hca_object=max' | sudo tee GROUP/rdma.max",
-     true, false, false, "cat /sys/fs/cgroup/rdma.max"},
-    "a container does not see the parents of its own group; the device rules of a group are not in any file"};
+const Advice advice_ctr_cgroup = {"rdma.max of the control group in /proc/self/cgroup and of its parents",
+                                  "hca_handle limits the open adapters, hca_object the total of queues, registrations "
+                                  "and other objects; verbs calls that exceed a limit fail",
+                                  {"echo 'ADAPTER hca_handle=max hca_object=max' | sudo tee GROUP/rdma.max   # on the "
+                                   "host; GROUP: the container's control group",
+                                   true, false, false, "cat /sys/fs/cgroup/rdma.max"},
+                                  "a container does not see the limits of the parents of its control group; no file "
+                                  "shows the device rules of a group"};
 
 void check_ctr_cgroup(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;
@@ -88,12 +89,13 @@ void check_ctr_cgroup(const Machine& machine, Findings& findings) {
 
 const Advice advice_ctr_rdma_ns = {
     "netns_mode of ib_core, and whether the network interfaces of RoCE addresses are in this network namespace",
-    "a container with its own network namespace sees a shared adapter, but not the interface of the adapter's "
-    "addresses: connections fail",
+    "a container with its own network namespace sees a shared adapter, but not the network interface that has the "
+    "adapter's addresses, so connections fail",
     {"start the container with the host's network (docker: --network=host; Kubernetes: hostNetwork: true), or give it "
      "an interface of the adapter (SR-IOV, macvlan, or rdma link set netns)",
      true, false, false, "rdma system show; ls /sys/class/net"},
-    "InfiniBand needs no interface; in exclusive mode a namespace does not see the adapters of other namespaces"};
+    "InfiniBand needs no network interface; in exclusive mode (netns_mode N) a namespace does not see the adapters of "
+    "other namespaces"};
 
 void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
   const auto& adapters = adapters_or_skip(machine, findings);
@@ -123,7 +125,7 @@ void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
       } else if (!missing.empty()) {
         findings.add(State::fail, subject, *missing.begin() + " is in another network namespace");
       } else {
-        findings.add(State::unknown, subject, "the interfaces of its addresses could not be read");
+        findings.add(State::unknown, subject, "cannot read which network interfaces have its addresses");
       }
     }
   }

@@ -36,16 +36,16 @@ bool add_libibverbs_results(const Machine& machine, const std::vector<Adapter>& 
     const VerbsDevice* device = verbs.value.device_named(adapter.name);
     if (device == nullptr) {
       findings.add(State::unknown, adapter.name,
-                   "libibverbs does not show it: install its provider (ibverbs-providers)");
+                   "is not in the list of libibverbs; install its provider (package ibverbs-providers)");
     } else if (device->dmabuf.is_absent()) {
       findings.add(State::warn, adapter.name, device->dmabuf.reason);
     } else if (device->dmabuf.is_unknown()) {
       findings.add_unknown(adapter.name, device->dmabuf);
     } else {
       findings.add(device->dmabuf.value ? State::ok : no, adapter.name,
-                   device->dmabuf.value
-                       ? "can register a dma-buf (reported by libibverbs)"
-                       : "cannot register a dma-buf: its driver, Linux or its provider does not support it");
+                   device->dmabuf.value ? "can register a dma-buf (reported by libibverbs)"
+                                        : "cannot register a dma-buf, because its driver, its libibverbs provider or "
+                                          "Linux does not support this");
     }
   }
   return true;
@@ -70,13 +70,13 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_dmabuf_verbs = {
-    "at level probe the result of libibverbs.so.1 for each adapter with a dma-buf that does not exist; else the "
-    "exported symbols of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of "
-    "libmlx5",
-    "NCCL, UCX and NVSHMEM look the functions up at run time; if one is missing they do not use dma-buf, even if Linux "
-    "and the driver support it",
-    {"if the function is missing: install rdma-core 34 or newer (libibverbs1) where the program runs, in a container "
-     "inside it; if an adapter cannot register: install a newer driver or Linux, or load nvidia-peermem",
+    "at level probe: whether each adapter supports ibv_reg_dmabuf_mr of libibverbs.so.1, tested with an invalid "
+    "dma-buf; otherwise: the symbols that each libibverbs.so.1 in the usual folders exports; for Data Direct "
+    "(ConnectX-8) also those of libmlx5",
+    "NCCL, UCX and NVSHMEM look up ibv_reg_dmabuf_mr at run time; if it is missing, they do not use dma-buf, even if "
+    "Linux and the driver support it",
+    {"if the function is missing, install rdma-core 34 or newer (libibverbs1); for a container, install it in the "
+     "container. If an adapter cannot register a dma-buf, install a newer driver or Linux, or load nvidia-peermem",
      true, false, true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
     "in a container its own library counts, not the host's; LD_LIBRARY_PATH may select another library"};
 
@@ -118,7 +118,7 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
   const auto dmabuf = dmabuf_possible(machine);
   const std::string excepted = gpus_without_dmabuf(machine);
   if (dmabuf.is_found() && excepted.empty()) {
-    return findings.add(State::ok, "", "does not depend on nv-p2p: " + dmabuf.value);
+    return findings.add(State::ok, "", "GPUDirect RDMA does not depend on nv-p2p: " + dmabuf.value);
   }
   if (dmabuf.is_unknown()) return findings.add_unknown("", dmabuf);
   for (const Belief& belief : peer_memory_beliefs(machine.view)) {
@@ -126,7 +126,7 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
     if (belief.file.is_found()) {
       return findings.add(
           State::info, "",
-          "depends on nv-p2p only (" + belief.file.value + "): " +
+          "GPUDirect RDMA works only through nv-p2p (" + belief.file.value + "): " +
               (dmabuf.is_found() ? "CUDA reports that " + excepted + " does not export dma-bufs" : dmabuf.reason));
     }
   }

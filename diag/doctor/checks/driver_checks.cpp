@@ -82,9 +82,11 @@ void check_drv_flavour(const Machine& machine, Findings& findings) {
     return gpu.device > 0 && gpu.device < first_turing_device;
   });
   const State otherwise = is_old ? State::info : State::warn;
-  findings.add(driver.is_open_flavour ? State::ok : otherwise, "nvidia",
-               driver.version +
-                   (driver.is_open_flavour ? " contains Open Kernel Module" : " does not contain Open Kernel Module"));
+  findings.add(
+      driver.is_open_flavour ? State::ok : otherwise, "nvidia",
+      driver.version + (driver.is_open_flavour
+                            ? ", open flavour"
+                            : ", proprietary flavour (no 'Open Kernel Module' in /proc/driver/nvidia/version)"));
 }
 
 const Advice advice_drv_version = {
@@ -106,7 +108,8 @@ void check_drv_version(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_drv_params = {"GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",
-                                  "2 makes the driver reject every mapping for RDMA; 1 disables its check of the path",
+                                  "GrdmaPciTopoCheckOverride=2 makes the driver reject every RDMA mapping; 1 makes it "
+                                  "skip its check of the PCIe path",
                                   {"remove NVreg_GrdmaPciTopoCheckOverride from the files that grep -rl "
                                    "NVreg_GrdmaPciTopoCheckOverride /etc/modprobe.d /usr/lib/modprobe.d lists, rebuild "
                                    "the initramfs (update-initramfs -u; Red Hat: dracut -f), then reboot",
@@ -127,12 +130,12 @@ void check_drv_params(const Machine& machine, Findings& findings) {
 
 const Advice advice_drv_remap = {
     "DmaRemapPeerMmio in /proc/driver/nvidia/params, and iommu_group/type of each GPU and adapter",
-    "with 0 the driver gives adapters and other GPUs the CPU physical addresses of GPU memory; a translating IOMMU "
-    "has no mapping for these addresses and blocks the access",
+    "with DmaRemapPeerMmio=0 the driver gives adapters and other GPUs the CPU physical addresses of GPU memory; a "
+    "translating IOMMU has no mapping for these addresses and blocks the access",
     {"remove NVreg_DmaRemapPeerMmio=0 from /etc/modprobe.d and from the Linux command line, rebuild the initramfs "
      "(update-initramfs -u; Red Hat: dracut -f), then reboot",
      true, true, true, "grep DmaRemapPeerMmio /proc/driver/nvidia/params"},
-    "without a translating IOMMU the value 0 has no effect; older drivers do not have this line"};
+    "without a translating IOMMU the value 0 has no effect; older drivers do not have DmaRemapPeerMmio"};
 
 void check_drv_remap(const Machine& machine, Findings& findings) {
   const auto value = labelled(machine.view.text("/proc/driver/nvidia/params"), "DmaRemapPeerMmio");

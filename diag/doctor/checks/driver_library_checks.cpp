@@ -46,7 +46,7 @@ void check_drv_match(const Machine& machine, Findings& findings) {
   if (nvml.is_found()) {
     findings.add(State::ok, "NVML", "works with the loaded module");
   } else if (nvml.reason.find("LIB_RM_VERSION_MISMATCH") != std::string::npos) {
-    findings.add(State::fail, "NVML", "does not have the version of the loaded module, " + module.value);
+    findings.add(State::fail, "NVML", "has another version than the loaded kernel module, " + module.value);
   }
   bool is_one_right = nvml.is_found();
   std::vector<std::pair<std::string, Fact<std::string>>> found;

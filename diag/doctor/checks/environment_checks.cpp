@@ -74,7 +74,7 @@ void check_env_unknown(const Machine& machine, Findings& findings) {
           (setting.is_variable() ? "export " : "write ") + verdict.meant + "=" + cli::shell_word(setting.value));
     } else if (verdict.knowledge == Knowledge::unknown) {
       findings.add(State::info, "'" + setting.name + "'",
-                   "in " + setting.place() + ": the name is unknown to this program");
+                   "in " + setting.place() + ": gdrkit does not recognize this name");
     }
   }
   if (findings.all().empty()) findings.add(State::ok, "", "every setting has a known name");
@@ -82,7 +82,8 @@ void check_env_unknown(const Machine& machine, Findings& findings) {
 
 const Advice advice_env_sources = {
     "the variables; NCCL_CONF_FILE or ~/.nccl.conf, /etc/nccl.conf; ucx.conf; nvshmem.conf; openmpi-mca-params.conf",
-    "if two places set a name to different values, one of them has no effect, possibly the one that was edited last",
+    "if a name has different values in two places, only one value takes effect, possibly not the one that was edited "
+    "last",
     {"keep the setting in one place and remove it from the other", false, false, true,
      "gdrkit doctor --only env.sources"},
     "variables override files, except for NVSHMEM, whose file overrides variables; a launcher may set other values for "

@@ -141,7 +141,7 @@ void check_env_gdr_level(const Machine& machine, Findings& findings) {
 const Advice advice_env_ib_hca = {
     "NCCL_IB_HCA, UCX_NET_DEVICES and NVSHMEM_HCA_LIST, compared with the adapters, their ports and the network "
     "devices",
-    "if no adapter matches the name, or only ports that are down, the library runs without RDMA: NCCL uses sockets",
+    "if the value matches no adapter, or only ports that are down, the library runs without RDMA: NCCL uses sockets",
     {"export NCCL_IB_HCA='=mlx5_0:1,mlx5_1:1'   # a leading = means exact names; export UCX_NET_DEVICES=mlx5_0:1, "
      "always with the port",
      false, false, false, "ls /sys/class/infiniband"},
@@ -218,7 +218,8 @@ void check_env_ib_disable(const Machine& machine, Findings& findings) {
 
 const Advice advice_env_socket_if = {
     "NCCL_SOCKET_IFNAME, compared with /sys/class/net and the operstate of each device",
-    "NCCL's ranks connect over this device: without it the job does not start, over a wrong one it hangs",
+    "NCCL's ranks connect over this network device: if it does not exist, the job does not start; if it is the wrong "
+    "one, the job hangs",
     {"unset NCCL_SOCKET_IFNAME   # or use the device of the default route: export NCCL_SOCKET_IFNAME='=eth0'", false,
      false, false, "ip -br link"},
     "a name without = is a prefix; device names may differ from node to node"};

@@ -58,11 +58,12 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
 const Advice advice_env_nvshmem = {
     "NVSHMEM_HCA_LIST, NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and NVSHMEM_HCA_PREFIX, compared with the "
     "adapters",
-    "NVSHMEM ignores lists of adapters unless the mapping is enabled, and does not find adapters whose names begin "
-    "with another prefix",
+    "NVSHMEM ignores NVSHMEM_HCA_LIST and NVSHMEM_HCA_PE_MAPPING unless NVSHMEM_ENABLE_NIC_PE_MAPPING=1 is set, and "
+    "uses only adapters whose names begin with NVSHMEM_HCA_PREFIX",
     {"export NVSHMEM_ENABLE_NIC_PE_MAPPING=1   # or NVSHMEM_HCA_PREFIX=ibp", false, false, false,
      "NVSHMEM_DEBUG=INFO prints the adapters that NVSHMEM uses"},
-    "without a prefix older releases (3.4.5 among them) use mlx5 adapters only; the newest use almost all"};
+    "if NVSHMEM_HCA_PREFIX is not set, older releases (for example 3.4.5) use only mlx5 adapters, and the newest "
+    "releases use almost all adapters"};
 
 void check_env_nvshmem(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -117,7 +118,7 @@ void check_env_ibgda(const Machine& machine, Findings& findings) {
   if (has_key) return findings.add(State::ok, "", "the driver has PeerMappingOverride=1");
   if (handler == "gpu")
     return findings.add(State::fail, "NVSHMEM_IBGDA_NIC_HANDLER",
-                        "'gpu' needs PeerMappingOverride=1, which the driver does not have");
+                        "'gpu' needs the driver option PeerMappingOverride=1, which is not set");
   const Outcome gdrdrv = machine.view.presence("/sys/module/gdrdrv");
   if (gdrdrv == Outcome::found)
     return findings.add(State::info, "",
@@ -125,8 +126,8 @@ void check_env_ibgda(const Machine& machine, Findings& findings) {
   if (gdrdrv != Outcome::absent)
     return findings.add(State::unknown, "/sys/module/gdrdrv", "cannot determine whether gdrdrv is loaded");
   findings.add(State::warn, "",
-               "neither PeerMappingOverride=1 nor gdrdrv: NVSHMEM before 3.4.5 cannot use IBGDA, later releases use "
-               "host memory");
+               "found neither PeerMappingOverride=1 nor gdrdrv: NVSHMEM before 3.4.5 cannot use IBGDA; later releases "
+               "use it through host memory");
 }
 
 const Advice advice_env_ucx = {
@@ -160,10 +161,10 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
     }
     const auto node = machine.view.node("/dev/gdrdrv");
     if (!is_exclusion && has({"gdr_copy"}) && node.is_absent()) {
-      findings.add(
-          State::warn, "UCX_TLS",
-          described(*transports) +
-              " names gdr_copy, but /dev/gdrdrv does not exist: only a libgdrapi that does not use gdrdrv works");
+      findings.add(State::warn, "UCX_TLS",
+                   described(*transports) +
+                       " names gdr_copy, but /dev/gdrdrv does not exist, so gdr_copy works only with a libgdrapi that "
+                       "does not need gdrdrv");
     }
     if (!is_exclusion && has({"gdr_copy"}) && node.is_unknown()) findings.add_unknown("/dev/gdrdrv", node);
   }

@@ -35,8 +35,9 @@ bool take_param(const Machine& machine, Findings& findings, const char* label, s
     findings.add(State::unknown, "gdrdrv", line.is_unknown() ? line.reason : folder.reason);
   } else if (line.is_absent()) {
     findings.add(State::skip, "",
-                 folder.is_absent() ? "gdrdrv is not loaded: no /sys/module/gdrdrv"
-                                    : "gdrdrv does not report it (before 2.5): " + line.reason);
+                 folder.is_absent()
+                     ? "gdrdrv is not loaded: no /sys/module/gdrdrv"
+                     : "gdrdrv does not report its parameters (versions before 2.5 cannot): " + line.reason);
   }
   *value = line.value;
   return line.is_found();
@@ -48,7 +49,7 @@ Fact<std::string> flavour_in(const std::string& sentence) {
   if (is_open || sentence.find("proprietary") != std::string::npos) {
     return {Outcome::found, is_open ? open_flavour : "proprietary", ""};
   }
-  return {Outcome::malformed, "", "'" + sentence + "' does not contain a flavour"};
+  return {Outcome::malformed, "", "'" + sentence + "' contains neither 'opensource' nor 'proprietary'"};
 }
 
 /// The flavour of gdrdrv.ko in the folders of DKMS and packages, for the running Linux.
@@ -78,7 +79,8 @@ Fact<std::string> flavour_of_loaded(const Machine& machine) {
     if (at->text.rfind("gdrdrv", 0) == 0 && at->text.find(" built for ") != std::string::npos)
       return flavour_in(at->text);
   }
-  return {Outcome::absent, "", "gdrdrv does not report what it was built for (before 2.5): " + line.reason};
+  return {Outcome::absent, "",
+          "gdrdrv does not report the flavour that it was built for (versions before 2.5 cannot): " + line.reason};
 }
 
 /// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and the number of releases
@@ -108,7 +110,7 @@ Owners parse_owners(const std::string& text) {
 
 const Advice advice_gdr_module = {
     "/sys/module/gdrdrv, and whether a libgdrapi in the usual folders is GDRCopy's",
-    "without the module GDRCopy's library cannot map GPU memory, and neither can NCCL, UCX and NVSHMEM through it",
+    "without gdrdrv, GDRCopy's library cannot map GPU memory, so NCCL, UCX and NVSHMEM cannot use GDRCopy",
     {"sudo modprobe gdrdrv   # permanently: echo gdrdrv | sudo tee /etc/modules-load.d/gdrkit-gdrdrv.conf; for a "
      "container: on its host",
      true, false, false, "ls -d /sys/module/gdrdrv"},
@@ -117,8 +119,8 @@ const Advice advice_gdr_module = {
     {.now = "modprobe gdrdrv",
      .file = "/etc/modules-load.d/gdrkit-gdrdrv.conf",
      .text = "gdrdrv",
-     .risk = "fails if the module is not installed. GDRCopy's own module does not create /dev/gdrdrv: its service "
-             "(gdrcopy) does, or gdrkit doctor fix gdr.node"}};
+     .risk = "fails if gdrdrv is not installed. GDRCopy's gdrdrv does not create /dev/gdrdrv: start its service "
+             "(gdrcopy), or run the commands that gdrkit doctor fix gdr.node prints"}};
 
 void check_gdr_module(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -144,12 +146,12 @@ void check_gdr_module(const Machine& machine, Findings& findings) {
 
 const Advice advice_gdr_version = {
     "/sys/module/gdrdrv/version, and the version of each libgdrapi in the usual folders",
-    "gdrkit and GDRCopy 2.x refuse a gdrdrv before 2.0; versions before 2.4 lack calls that newer libraries use; a "
-    "library that is newer than the module runs without the features that the module lacks",
+    "gdrkit and GDRCopy 2.x refuse gdrdrv before 2.0; gdrdrv before 2.4 lacks calls that newer libraries use; a "
+    "library newer than gdrdrv runs without the features that gdrdrv lacks",
     {"install gdrdrv 2.4 or newer (kernel/README.md of gdrkit, or GDRCopy's package) and reload it", true, false, true,
      "cat /sys/module/gdrdrv/version"},
-    "without gdrdrv gdrkit maps through the stock driver: a missing gdrdrv is not a fault. In a container its own "
-    "libgdrapi and the module of the host count"};
+    "a missing gdrdrv is not a fault, because gdrkit then maps through the stock driver. In a container, this check "
+    "compares the container's libgdrapi with the host's gdrdrv"};
 
 void check_gdr_version(const Machine& machine, Findings& findings) {
   const auto version = machine.view.line("/sys/module/gdrdrv/version");
@@ -227,8 +229,8 @@ const Advice advice_gdr_flavour = {
     "'Built for NVIDIA driver flavor' in /proc/driver/gdrdrv/params, or the message of gdrdrv when it was loaded "
     "(level "
     "probe), or the description in gdrdrv.ko below /lib/modules; and the flavour of the driver",
-    "a gdrdrv built for the proprietary driver runs with the open one, but maps memory of coherent GPUs (Grace) "
-    "uncached and slowly; one built for the open driver cannot be loaded with the proprietary one",
+    "gdrdrv built for the proprietary driver works with the open driver, but maps memory of coherent GPUs (Grace) "
+    "uncached, which is slow; gdrdrv built for the open driver cannot be loaded with the proprietary driver",
     {"rebuild gdrdrv with the headers of the loaded driver (dkms install --force gdrdrv/VERSION) and reload it", true,
      false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
     "GDRCopy reports the flavour in /proc since 2.5; this check does not read a compressed gdrdrv.ko",
@@ -252,8 +254,8 @@ void check_gdr_flavour(const Machine& machine, Findings& findings) {
   const bool is_same = (built.value == open_flavour) == is_open;
   const State state = is_same ? State::ok : is_open ? State::warn : State::fail;
   findings.add(state, "gdrdrv",
-               std::string(is_loaded ? "was" : "is not loaded, and was") + " built for the " + built.value +
-                   " driver, and the driver is " + (is_open ? "open" : "proprietary"));
+               std::string(is_loaded ? "was" : "is not loaded; gdrdrv.ko was") + " built for the " + built.value +
+                   " driver, " + (is_same ? "and" : "but") + " the driver is " + (is_open ? "open" : "proprietary"));
 }
 
 const Advice advice_gdr_persist = {
@@ -292,8 +294,7 @@ void check_gdr_leak(const Machine& machine, Findings& findings) {
   if (text.is_found()) {
     const Owners owners = parse_owners(text.value);
     if (!owners.is_whole) {
-      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners",
-                          "has no line with the releases that the driver refused");
+      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "has no line 'refused by the NVIDIA driver'");
     }
     return findings.add(owners.refused > 0 ? State::warn : State::ok, "gdrdrv",
                         cli::format("%llu pins of %u processes, %u that the NVIDIA driver refused to release",

@@ -38,7 +38,8 @@ void check_cuda_version(const Machine& machine, Findings& findings) {
 const Advice advice_gpu_count = {
     "the GPUs that NVML shows to this process (--level probe), else those in /sys/bus/pci/devices",
     "a job that expects more GPUs fails, or runs on fewer; a GPU that is gone has often fallen off the bus",
-    {"find the GPU that is missing: lspci -d 10de:, nvidia-smi -L, gpu.xid; reset or reboot, then reseat the card",
+    {"find the missing GPU with lspci -d 10de:, nvidia-smi -L and gpu.xid; reset it or reboot; if it is still missing, "
+     "reseat the card",
      true, true, false, "nvidia-smi -L"},
     "runs only with --expect-gpus N; in a container NVML shows the GPUs that it was given, but PCI shows all GPUs of "
     "the host"};
@@ -95,9 +96,9 @@ void check_gpu_class(const Machine& machine, Findings& findings) {
       judge_by_brand(*gpu, name, findings);
       continue;
     }
-    findings.add(
-        gpu->cuda_rdma.value ? State::ok : State::warn, gpu->address.value,
-        name + (gpu->cuda_rdma.value ? " supports GPUDirect RDMA" : " does not support GPUDirect RDMA (CUDA)"));
+    findings.add(gpu->cuda_rdma.value ? State::ok : State::warn, gpu->address.value,
+                 name + (gpu->cuda_rdma.value ? " supports GPUDirect RDMA"
+                                              : " does not support GPUDirect RDMA (reported by CUDA)"));
   }
 }
 
@@ -122,13 +123,13 @@ void check_gpu_mig(const Machine& machine, Findings& findings) {
 
 const Advice advice_gpu_persistence = {
     "persistence mode of each GPU, from NVML",
-    "without it the driver shuts an idle GPU down: the next program waits for seconds, and counters and settings are "
-    "lost",
+    "without persistence mode the driver shuts down idle GPUs: the next program waits for seconds, and counters and "
+    "settings are lost",
     {"sudo systemctl enable --now nvidia-persistenced; if the mode is still off: sudo nvidia-smi -pm 1 (after each "
      "boot)",
      true, false, true, "nvidia-smi -q -d PERSISTENCE_MODE"},
-    "in a container the host's daemon counts; this check itself wakes an idle GPU. The service of Debian and Ubuntu "
-    "starts the daemon with --no-persistence-mode: enabling it is not enough there",
+    "for a container, the daemon must run on the host; this check itself wakes an idle GPU. On Debian and Ubuntu, "
+    "enabling the service is not enough, because it starts the daemon with --no-persistence-mode",
     {.now = "nvidia-smi -i ADDRESS -pm 1",
      .file = "/etc/systemd/system/gdrkit-persistence.service",
      .text =
@@ -148,11 +149,12 @@ void check_gpu_persistence(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gpu_ecc = {
-    "memory errors since the driver was loaded that ECC could not correct, and rows that were or must be remapped",
-    "such an error ends the programs that use the memory; after a failed remapping expect more errors",
+    "uncorrectable ECC errors since the driver was loaded, and whether memory rows were remapped or wait for it",
+    "an uncorrectable error ends the programs that use the memory; after a failed row remapping, more errors are "
+    "likely",
     {"end all programs and reset the GPU (sudo nvidia-smi --gpu-reset -i ADDRESS); if the errors return, replace it",
      true, false, true, "nvidia-smi -q -d ECC,ROW_REMAPPER"},
-    "the next reset completes a pending remapping; it is not always a sign of a failing GPU"};
+    "the next reset of the GPU completes a pending remapping, which is not always a sign of a failing GPU"};
 
 void check_gpu_ecc(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -208,8 +210,8 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
 const Advice advice_gpu_cc = {
     "whether confidential computing is on, from NVML; if it is, the vendor of the processors and whether gdrdrv is the "
     "proprietary build",
-    "adapters then cannot access the GPU's memory directly, and transfers go through bounce buffers in the host; on "
-    "Intel the proprietary build of gdrdrv cannot map at all",
+    "with confidential computing, adapters cannot access GPU memory directly, and transfers go through bounce buffers "
+    "in host memory; on Intel, gdrdrv built for the proprietary driver cannot map GPU memory at all",
     {"turn confidential computing off if you want GPUDirect; for GDRCopy install gdrdrv built for the open driver",
      true, true, true, "nvidia-smi conf-compute -f"},
     "machines that must protect data enable it intentionally"};

@@ -25,7 +25,8 @@ const Advice advice_iommu_mode = {
      "--args=iommu=pt; Debian, Ubuntu: GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub); or turn the "
      "IOMMU off in the firmware setup",
      true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
-    "the command line proves little: the type of each device's group counts; a guest does not see the host's IOMMU",
+    "the Linux command line proves little; this check uses the type of each device's IOMMU group. A guest does not see "
+    "the host's IOMMU",
     {.boot_option = pass_through, .risk = pass_through_risk}};
 
 void check_iommu_mode(const Machine& machine, Findings& findings) {
@@ -71,7 +72,7 @@ const Advice advice_iommu_smmu = {
      "--update-kernel=ALL --args=iommu.passthrough=0; Debian, Ubuntu: GRUB_CMDLINE_LINUX in /etc/default/grub, then "
      "sudo update-grub); or Linux 6.11 or newer",
      true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
-    "distributions may have the fix in an older Linux: if CUDA programs start, this does not apply. Do not clear ACS "
+    "distributions may have the fix in an older Linux: if CUDA programs start, ignore this finding. Do not clear ACS "
     "instead: Data Direct needs it (acs.datadirect)",
     {.boot_option = "iommu.passthrough=0",
      .risk = "devices then use translated addresses, which costs some bandwidth"}};

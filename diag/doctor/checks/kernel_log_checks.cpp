@@ -137,7 +137,7 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
 
 const Advice advice_iommu_faults = {
     "IOMMU messages (DMAR, AMD-Vi, SMMU) in the Linux log since boot that name a GPU or an adapter",
-    "the IOMMU refused an access of the device: a transfer between GPU and adapter failed or hung",
+    "the IOMMU blocked a memory access by the device: a transfer between GPU and adapter failed or hung",
     {"see iommu.mode, drv.remap and acs.redirect; if they are ok: boot with iommu=pt (arm64: iommu.passthrough=1, "
      "except on Grace before Linux 6.11, see iommu.smmu)",
      true, true, true, "journalctl -k -b | grep -E 'DMAR|AMD-Vi|smmu'"},

@@ -41,21 +41,23 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
   const auto online = machine.view.line("/sys/devices/system/node/online");
   const auto nodes = platform::parse_number_list(online.value);
   if (online.is_unknown() || !nodes.has_value()) {
-    return findings.add(State::unknown, subject, "node -1, and the number of nodes is unknown: " + online.reason);
+    return findings.add(State::unknown, subject,
+                        "numa_node is -1, and the number of NUMA nodes is unknown: " + online.reason);
   }
-  findings.add(nodes->size() > 1 ? State::warn : State::info, subject,
-               cli::format("node -1 on a machine with %zu node(s)", std::max<std::size_t>(nodes->size(), 1)));
+  findings.add(
+      nodes->size() > 1 ? State::warn : State::info, subject,
+      cli::format("numa_node is -1 on a machine with %zu NUMA node(s)", std::max<std::size_t>(nodes->size(), 1)));
 }
 
 }  // namespace
 
 const Advice advice_bar1_size = {
     "the second region in each GPU's resource file, compared with the GPU's memory if NVML was queried (--level probe)",
-    "BAR1 limits how much memory can be pinned and mapped at a time: with 256 MiB large buffers fail, or wait for each "
-    "other",
+    "BAR1 limits how much memory can be pinned and mapped at a time: with 256 MiB, large buffers cannot be pinned, or "
+    "wait for each other",
     {"turn on Above 4G Decoding and Resizable BAR in the firmware setup", true, true, true,
      "gdrkit info   # prints BAR1 for each GPU"},
-    "the file name differs (resource1, on Hopper resource2): this check counts regions"};
+    "BAR1 is resource1, on Hopper resource2; this check uses the second region of the resource file"};
 
 namespace {
 
@@ -89,7 +91,7 @@ void check_bar1_size(const Machine& machine, Findings& findings) {
 
 const Advice advice_bar_above4g = {
     "start address of BAR1 of each GPU",
-    "a region without an address cannot be mapped; one below 4 GiB cannot grow to the size of the GPU's memory",
+    "BAR1 cannot be mapped without an address; below 4 GiB, it cannot grow to the size of the GPU's memory",
     {"turn on Above 4G Decoding in the firmware setup; if it is on: boot with pci=realloc", true, true, true,
      "cat /sys/bus/pci/devices/ADDRESS/resource"},
     "in virtual machines these are guest addresses"};
@@ -174,9 +176,10 @@ void check_bar1_free(const Machine& machine, Findings& findings) {
 
 const Advice advice_numa_gpu = {
     "numa_node of each GPU, and the nodes in /sys/devices/system/node/online",
-    "without a node no program can be bound near its GPU, and NCCL treats all such devices as equally far",
-    {"update the firmware, or check its NUMA settings (NPS, SNC); for a guest: configure virtual nodes", true, true,
-     true, "cat /sys/bus/pci/devices/ADDRESS/numa_node"},
+    "without a NUMA node, no program can be bound near the device, and NCCL treats all such devices as equally far "
+    "away",
+    {"update the firmware, or check its NUMA settings (NPS, SNC); for a guest: configure virtual NUMA nodes", true,
+     true, true, "cat /sys/bus/pci/devices/ADDRESS/numa_node"},
     "-1 is harmless on a machine with one node"};
 
 void check_numa_gpu(const Machine& machine, Findings& findings) {
@@ -199,8 +202,8 @@ const Advice advice_numa_process = {
     {"start the program with numactl --cpunodebind=NODE --membind=NODE PROGRAM (NODE: numa_node of the GPU), or turn "
      "on the launcher's own binding",
      false, false, false, "grep Cpus_allowed_list /proc/self/status"},
-    "this check does not know which GPU the process will use: a place near any GPU is ok; a shell that no launcher "
-    "started is usually not bound, which is reported as info only"};
+    "this check cannot determine which GPU the process will use, so CPUs near any GPU are ok. A shell that no launcher "
+    "started is usually not bound; this is reported as info only"};
 
 void check_numa_process(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);

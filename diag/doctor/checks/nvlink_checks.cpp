@@ -110,8 +110,9 @@ const Advice advice_nvl_fabric = {
      "nvidia-smi -q | grep -A4 Fabric"},
     "GPUs before Hopper do not report it; in a virtual machine the fabric manager runs on the host",
     {.now = "systemctl enable --now nvidia-fabricmanager",
-     .risk = "fails if the package is not installed, or has another version than the driver. Has no effect if the "
-             "service already runs: then end all jobs, restart it, and read journalctl -u nvidia-fabricmanager"}};
+     .risk =
+         "fails if the package is not installed, or has another version than the driver. If the service already runs, "
+         "this has no effect: end all jobs, restart the service, and read journalctl -u nvidia-fabricmanager"}};
 
 void check_nvl_fabric(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -151,8 +152,8 @@ const Advice advice_nvl_imex = {
      .text = "options nvidia NVreg_CreateImexChannel0=1",
      .enable = rebuild_initramfs,
      .risk = "takes effect at the next boot; every user of the machine may then use channel 0. This does not start the "
-             "service: once /etc/nvidia-imex/nodes_config.cfg lists all nodes, run systemctl enable --now nvidia-imex "
-             "on each"}};
+             "service: list all nodes in /etc/nvidia-imex/nodes_config.cfg, then run systemctl enable --now "
+             "nvidia-imex on each node"}};
 
 void check_nvl_imex(const Machine& machine, Findings& findings) {
   std::size_t joined = 0;

@@ -250,7 +250,8 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
     const bool is_on = (control.value & relaxed_ordering) != 0;
     const bool matters = is_amd || machine.is_guest.value;
     if (!is_on && !matters && (!cpus.is_found() || !machine.is_guest.is_found())) {
-      findings.add(State::unknown, adapter.pci.address, "relaxed ordering is off, and the processor is unknown");
+      findings.add(State::unknown, adapter.pci.address,
+                   "relaxed ordering is off, and the processor, which determines whether this matters, is unknown");
       continue;
     }
     findings.add(is_on     ? State::ok

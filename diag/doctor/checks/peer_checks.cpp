@@ -63,8 +63,8 @@ void check_peer_any(const Machine& machine, Findings& findings) {
 
 const Advice advice_peer_conflict = {
     "/sys/module/nv_peer_mem and /sys/module/nvidia_peermem",
-    "both modules register for the same memory; the second registration fails, and the order may change from boot to "
-    "boot",
+    "nv_peer_mem and nvidia_peermem register for the same memory; the second registration fails, and the order may "
+    "change from boot to boot",
     {"sudo systemctl disable --now nv_peer_mem; sudo rmmod nv_peer_mem; remove its package (nvidia-peer-memory); "
      "sudo modprobe nvidia-peermem",
      true, false, true, "ls -d /sys/module/nv_peer_mem /sys/module/nvidia_peermem"},
@@ -74,7 +74,8 @@ const Advice advice_peer_conflict = {
             "modprobe nvidia-peermem",
      .file = peermem_file,
      .text = "nvidia-peermem",
-     .risk = "fails while a program has GPU memory registered: stop the jobs first; remove the old module's package"}};
+     .risk = "fails while a program has GPU memory registered: stop the jobs first. Afterwards remove the package of "
+             "nv_peer_mem"}};
 
 void check_peer_conflict(const Machine& machine, Findings& findings) {
   const auto legacy = machine.view.node("/sys/module/nv_peer_mem");
@@ -85,7 +86,7 @@ void check_peer_conflict(const Machine& machine, Findings& findings) {
     findings.add(State::fail, "nv_peer_mem", "is loaded together with nvidia_peermem");
   } else if (legacy.is_found()) {
     findings.add(State::warn, "nv_peer_mem",
-                 "is loaded: it is the older module that nvidia_peermem replaced, and is no longer maintained");
+                 "is loaded; nvidia_peermem replaced this module, which is no longer maintained");
   } else if (own.is_found()) {
     findings.add(State::ok, "nvidia_peermem", "is the only peer-memory module");
   } else {
@@ -156,7 +157,7 @@ void check_peer_symbols(const Machine& machine, Findings& findings) {
                  "lists no symbol of the RDMA stack: ib_core is not loaded, or the names are hidden");
   } else {
     findings.add(State::fail, "ib_register_peer_memory_client",
-                 "the RDMA stack does not export it, so nvidia-peermem cannot be loaded; no dma-buf: " + dmabuf.reason);
+                 "is not exported by the RDMA stack, so nvidia-peermem cannot be loaded; no dma-buf: " + dmabuf.reason);
   }
 }
 
@@ -183,18 +184,20 @@ void check_peer_params(const Machine& machine, Findings& findings) {
   };
   judge("peerdirect_support", is_legacy ? "1" : "0", is_legacy ? "0" : "1", State::warn);
   judge("persistent_api_support", "1", "0", State::info);
-  if (findings.all().empty()) findings.add(State::skip, "", "nvidia_peermem is not loaded, or has no such parameters");
+  if (findings.all().empty())
+    findings.add(State::skip, "",
+                 "nvidia_peermem is not loaded, or has neither peerdirect_support nor persistent_api_support");
 }
 
 const Advice advice_peer_order = {
     "the order of nvidia_peermem, ib_core and nvidia in /proc/modules, which lists the newest first",
-    "nvidia_peermem registers with ib_core and gets pages from nvidia: if it was loaded before one of them, it is not "
-    "bound to the running one",
+    "nvidia_peermem registers with ib_core and gets pages from nvidia; if ib_core or nvidia was loaded later, "
+    "nvidia_peermem is not connected to it",
     {"sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem   # permanently: 'softdep nvidia-peermem pre: "
      "ib_core nvidia' in /etc/modprobe.d",
      true, false, false, "grep -E '^(nvidia_peermem|ib_core|nvidia) ' /proc/modules"},
-    "the build order matters more: the module is built against the RDMA stack that is installed at that time "
-    "(peer.symbols); an ib_core that is built into Linux is not listed",
+    "the order of the builds matters more: nvidia_peermem is built against the RDMA stack that is installed at build "
+    "time (peer.symbols). An ib_core that is built into Linux is not in /proc/modules",
     {.now = "modprobe -r nvidia-peermem\nmodprobe nvidia-peermem",
      .file = "/etc/modprobe.d/gdrkit-peermem-order.conf",
      .text = "softdep nvidia-peermem pre: ib_core nvidia",

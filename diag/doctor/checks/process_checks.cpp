@@ -194,7 +194,7 @@ const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo if there 
                                      "the EFA provider allocates its buffers from huge pages if any are reserved",
                                      {"sudo sysctl vm.nr_hugepages=5128   # permanently: a file in /etc/sysctl.d", true,
                                       false, false, "grep HugePages_Total /proc/meminfo"},
-                                     "other adapters do not use them; EFA also works without"};
+                                     "only EFA adapters use huge pages, and EFA also works without them"};
 
 void check_lim_hugepages(const Machine& machine, Findings& findings) {
   const auto& adapters = adapters_or_skip(machine, findings);
@@ -271,7 +271,7 @@ void check_ctr_devices(const Machine& machine, Findings& findings) {
   bool has_verbs = false;
   for (const std::string& name : nodes.value) has_verbs = has_verbs || name.rfind("uverbs", 0) == 0;
   findings.add(has_verbs ? State::ok : State::fail, "/dev/infiniband",
-               has_verbs ? "has uverbs nodes" : "has no uverbs node; found " + machine.adapters.front().name);
+               has_verbs ? "has uverbs nodes" : "has no uverbs node for " + machine.adapters.front().name);
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -41,7 +41,7 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
     } else {
       findings.add(has_sibling ? State::info : without_use, address,
                    "is bound to " + driver.value.substr(driver.value.rfind('/') + 1) + " and has no RDMA device" +
-                       (has_sibling ? " (its sibling has one, as in a bond)" : ""));
+                       (has_sibling ? " (another function of the card has one, as in a bond)" : ""));
     }
   }
 }
@@ -51,8 +51,8 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
 const Advice advice_rdma_stack = {
     "NVIDIA's network functions in /sys/bus/pci/devices, /sys/module/mlx_compat, /sys/module/mlx5_core/version, "
     "/sys/module/efa/version, and the path to GPU memory (peer memory, dma-buf)",
-    "NCCL, UCX and NVSHMEM cannot use an adapter without an RDMA device; the in-tree stack (except Ubuntu's) reaches "
-    "GPU memory through dma-buf only, which the proprietary driver does not export",
+    "NCCL, UCX and NVSHMEM cannot use an adapter without an RDMA device; the in-tree RDMA stack (except Ubuntu's) "
+    "reaches GPU memory only through dma-buf, which the proprietary driver does not support",
     {"run sudo modprobe mlx5_ib; or install DOCA-OFED; or, with the in-tree stack, install the open flavour of the "
      "driver",
      true, false, true, "ls /sys/class/infiniband; ls -d /sys/module/mlx_compat"},

@@ -87,7 +87,7 @@ const Advice advice_roce_gid = {
      true, false, false,
      "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gids/* "
      "/sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
-    "a container cannot read the types of the host's entries: those count as unknown"};
+    "a container cannot read the types of the host's GID entries, which are reported as unknown"};
 
 void check_roce_gid(const Machine& machine, Findings& findings) {
   for (const RocePort& port : roce_ports_or_skip(machine, findings)) {
@@ -108,7 +108,7 @@ void check_roce_gid(const Machine& machine, Findings& findings) {
                    cli::format("index %u is %s, RoCE v2%s", gid.index, gid.text.c_str(),
                                gid.interface.empty() ? "" : (" of " + gid.interface).c_str()));
     } else if (lacks_types) {
-      findings.add(State::unknown, port.subject, "cannot read the types of its addresses");
+      findings.add(State::unknown, port.subject, "cannot read the RoCE versions of its addresses (gid_attrs/types)");
     } else if (gids.empty()) {
       findings.add(State::fail, port.subject, "has no address");
     } else {
@@ -121,13 +121,13 @@ void check_roce_gid(const Machine& machine, Findings& findings) {
 const Advice advice_roce_gid_index = {
     "NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX and NVSHMEM_IB_GID_INDEX, compared with the addresses of each active Ethernet "
     "port",
-    "if the entry at this index is empty or RoCE v1 on one adapter, connections fail: ibv_modify_qp returns Invalid "
-    "argument",
+    "if the GID at this index is empty or RoCE v1 on any adapter, connections fail: ibv_modify_qp returns 'Invalid "
+    "argument'",
     {"unset the variable: NCCL since 2.21 and UCX choose a RoCE v2 entry themselves; or set an index that is RoCE v2 "
      "on each adapter",
      false, false, true, "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
     "index 3 is common but not guaranteed: indexes change when addresses are added. If a variable selects adapters, "
-    "the others do not matter: then this is a warning only"};
+    "this is reported as a warning only, because the other adapters do not matter"};
 
 void check_roce_gid_index(const Machine& machine, Findings& findings) {
   const auto ports = roce_ports_or_skip(machine, findings);
@@ -202,7 +202,7 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
     if (setting.value == "auto" || setting.value == "-1" || setting.value.empty()) continue;
     const auto value = number_of(setting.value);
     if (!value.has_value() || *value < 0 || *value > 255) {
-      findings.add(State::warn, subject, "is not a class between 0 and 255 (" + setting.place() + ")");
+      findings.add(State::warn, subject, "is not a traffic class from 0 to 255 (" + setting.place() + ")");
       continue;
     }
     for (const RocePort& port : ports) {
@@ -227,8 +227,8 @@ const Advice advice_roce_qos = {
     {"echo 1 | sudo tee /sys/class/net/INTERFACE/ecn/roce_np/enable/PRIORITY "
      "/sys/class/net/INTERFACE/ecn/roce_rp/enable/PRIORITY",
      true, false, false, "grep . /sys/class/net/INTERFACE/ecn/roce_*/enable/*"},
-    "priority flow control is not in any file: use mlnx_qos -i INTERFACE or dcb pfc show dev INTERFACE; networks that "
-    "tolerate loss run without it",
+    "priority flow control is in no file, so this check cannot read it: run mlnx_qos -i INTERFACE or dcb pfc show dev "
+    "INTERFACE. Networks that tolerate packet loss do not need it",
     {.now = "for priority in 0 1 2 3 4 5 6 7; do\n"
             "  if grep -qs 1 /sys/class/net/INTERFACE/ecn/roce_np/enable/$priority "
             "/sys/class/net/INTERFACE/ecn/roce_rp/enable/$priority; then\n"

@@ -52,7 +52,8 @@ const Advice advice_sec_secureboot = {
     {"run sudo mokutil --import KEY   # the key of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; "
      "confirm it at the next boot",
      true, true, true, "mokutil --sb-state; sudo modprobe gdrdrv"},
-    "a module may be missing for another reason: with this one modprobe prints 'Key was rejected by service'",
+    "a module may be missing for another reason; if Secure Boot is the reason, modprobe prints 'Key was rejected by "
+    "service'",
     {},
     {{RecordedPath::Kind::content, "/sys/firmware/efi/efivars/SecureBoot-*", "Secure Boot"}}};
 
@@ -68,7 +69,7 @@ void check_sec_secureboot(const Machine& machine, Findings& findings) {
   }
   // Four bytes of attributes, then the value.
   const auto variable = machine.view.bytes(secure_boot_variable, 8);
-  if (variable.is_absent()) return findings.add(State::ok, "Secure Boot", "the firmware has no such variable");
+  if (variable.is_absent()) return findings.add(State::ok, "Secure Boot", "the firmware has no variable SecureBoot");
   if (!variable.is_found()) return findings.add_unknown("Secure Boot", variable);
   if (variable.value.size() != 5 || variable.value[4] > 1) {
     return findings.add(State::unknown, "Secure Boot",
@@ -84,8 +85,9 @@ void check_sec_secureboot(const Machine& machine, Findings& findings) {
 
 const Advice advice_sec_sle = {
     "allow_unsupported_modules in modprobe.d, on SUSE Linux Enterprise, and whether nvidia and gdrdrv are loaded",
-    "with 0 modprobe does not load kernel modules that SUSE does not support, such as a gdrdrv built from source",
-    {"allow_unsupported_modules 1 in /etc/modprobe.d/10-unsupported-modules.conf", true, false, true,
+    "with allow_unsupported_modules 0, modprobe does not load kernel modules that SUSE does not support, such as a "
+    "gdrdrv built from source",
+    {"set allow_unsupported_modules 1 in /etc/modprobe.d/10-unsupported-modules.conf", true, false, true,
      "modprobe -c | grep allow_unsupported_modules"},
     "packaged drivers may be marked as supported and load anyway",
     {.file = "/etc/modprobe.d/zz-gdrkit-unsupported-modules.conf",  // the last of several lines counts

@@ -12,12 +12,12 @@
 namespace gdrkit::diag::doctor {
 
 const Advice advice_vm_detect = {
-    "the flag 'hypervisor' in /proc/cpuinfo; on processors without flags /sys/hypervisor/type, vendor and product in "
-    "/sys/class/dmi/id, the first table of the firmware and the device tree",
+    "the flag 'hypervisor' in /proc/cpuinfo; if /proc/cpuinfo has no flags (not x86): /sys/hypervisor/type, the device "
+    "tree, vendor and product in /sys/class/dmi/id, and the first table of the firmware",
     "in a virtual machine the host controls how links, ports and IOMMU appear, so some checks do not apply",
     {"nothing to do", false, false, true, "systemd-detect-virt --vm"},
-    "bare-metal machines of clouds have the cloud's vendor name but are not virtual: outside x86 the product name, or "
-    "the firmware table (root only), decides"};
+    "bare-metal machines of clouds also have the cloud's vendor name; outside x86, this check recognizes them by the "
+    "product name or by the firmware table, which only root can read"};
 
 void check_vm_detect(const Machine& machine, Findings& findings) {
   const auto hypervisor = find_hypervisor(machine.view);
@@ -72,7 +72,7 @@ const Advice advice_cpu_wc = {
     "the flag 'pat' in /proc/cpuinfo and 'nopat' in /proc/cmdline",
     "without PAT, BAR1 cannot be mapped write-combining: writes to the GPU are a hundred times slower",
     {"remove nopat from the Linux command line (Debian, Ubuntu: /etc/default/grub, then update-grub; Red Hat: grubby "
-     "--update-kernel=ALL --remove-args=nopat), then reboot; if it is not there, the hypervisor hides PAT",
+     "--update-kernel=ALL --remove-args=nopat), then reboot; if nopat is not there, the hypervisor hides PAT",
      true, true, true, "grep -c ' pat ' /proc/cpuinfo; cat /proc/cmdline"},
     "arm64 has no PAT and does not need it"};
 
@@ -88,7 +88,7 @@ void check_cpu_wc(const Machine& machine, Findings& findings) {
   findings.add(has_pat && !is_off ? State::ok : State::fail, "PAT",
                !has_pat ? "the processor has no flag 'pat'"
                : is_off ? "nopat in /proc/cmdline"
-                        : "the processor has it, and it is not turned off");
+                        : "the processor supports it, and nopat is not set");
 }
 
 const Advice advice_cpu_balancing = {
@@ -133,7 +133,7 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   }
   const bool is_wide = known.find("avx2") != std::string::npos || known.find("asimd") != std::string::npos;
   findings.add(is_wide ? State::ok : State::info, "processor",
-               known.empty() ? "has no flag that a copy kernel uses" : "has " + known);
+               known.empty() ? "has no SIMD flag that gdrkit's copy loops use" : "has " + known);
 }
 
 const Advice advice_sys_removeipc = {
@@ -141,7 +141,7 @@ const Advice advice_sys_removeipc = {
     "at the end of a user's last session systemd removes the user's shared memory, also that of a running job",
     {"RemoveIPC=no under [Login] in /etc/systemd/logind.conf.d/ipc.conf, then: sudo systemctl restart systemd-logind",
      true, false, true, "systemd-analyze cat-config systemd/logind.conf | grep RemoveIPC"},
-    "system users are not affected; without a launcher that runs jobs outside of sessions this is harmless",
+    "system users are not affected; this is harmless unless a launcher runs jobs outside of login sessions",
     {.file = "/etc/systemd/logind.conf.d/gdrkit-ipc.conf",
      .text = "[Login]\nRemoveIPC=no",
      .enable = "systemctl restart systemd-logind"},

@@ -46,8 +46,8 @@ std::string commands(const std::string& text, const Case& one) {
     const auto command = filled(text, fault.object, Quoting::shell);
     std::string block = command.has_value() ? *command + "\n" : "";
     if (!command.has_value()) {
-      block =
-          shell_comment("not written as a command, because the value is unknown for '" + fault.finding->subject + "':");
+      block = shell_comment("cannot write the command for '" + fault.finding->subject +
+                            "', because the value of an upper-case word in it is unknown:");
       for (const std::string& line : split(text, '\n')) block += shell_comment(line, 3);
       block += shell_comment(std::string("to do: ") + one.check->advice->remedy.command, 3);
     }

@@ -96,7 +96,8 @@ class PeerJudge {
 
   /// What the driver reports about peer access, independent of the path.
   Known driver_fact(const std::string& address, const std::string& other) const {
-    if (!nvml_.is_found()) return {Judgment::unknown, "unknown whether the driver allows peer access: " + nvml_.reason};
+    if (!nvml_.is_found())
+      return {Judgment::unknown, "cannot determine whether the driver allows peer access: " + nvml_.reason};
     for (const std::string& one : {address, other}) {
       const NvmlGpu* gpu = nvml_.value.gpu_at(one);
       if (gpu != nullptr && gpu->mig.is_found() && gpu->mig.value)

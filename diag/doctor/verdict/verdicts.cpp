@@ -189,8 +189,7 @@ class Judge {
   Known dmabuf_gpu_fact(const std::string& library, const std::string& address) const {
     const auto& nvml = machine_.probe.nvml;
     if (!nvml.is_found())
-      return {Judgment::unknown,
-              "unknown whether CUDA exports a dma-buf of the GPU (DMA_BUF_SUPPORTED): " + nvml.reason};
+      return {Judgment::unknown, "the GPU's attribute DMA_BUF_SUPPORTED is unknown (" + nvml.reason + ")"};
     const NvmlGpu* gpu = nvml_gpu(address);
     if (gpu == nullptr) return {Judgment::unknown, "NVML does not show the GPU"};
     if (!gpu->cuda_dmabuf.is_found()) return {Judgment::unknown, "DMA_BUF_SUPPORTED: " + gpu->cuda_dmabuf.reason};
@@ -218,7 +217,7 @@ class Judge {
       if (adapter.pci.address != address) continue;
       if (adapter.pci.driver == "mlx5_core" || (adapter.pci.driver.empty() && adapter.name.rfind("mlx5_", 0) == 0))
         return {Judgment::yes, ""};
-      return {Judgment::unknown, "unknown whether the driver of " + adapter.name + " can register a dma-buf"};
+      return {Judgment::unknown, "cannot determine whether the driver of " + adapter.name + " can register a dma-buf"};
     }
     return {Judgment::unknown, "the driver of the adapter is unknown"};
   }
@@ -248,8 +247,8 @@ class Judge {
     if (distance.value == PathClass::nvlink_nic && is_within_nccl_level("P2C", level_))
       return {Judgment::yes, "over NVLink and another GPU (PXN)"};
     if (topology_.lacks_nvlink(viewer, gpu, to))
-      return {Judgment::unknown,
-              *name + " is longer than " + level_ + ", and NVLink is unknown: " + topology_.links.why_not};
+      return {Judgment::unknown, "the path " + *name + " is longer than NCCL's level " + level_ +
+                                     ", and a shorter path over NVLink is unknown: " + topology_.links.why_not};
     return {Judgment::no, "the path " + *name + " is longer than NCCL's level " + level_};
   }
 

@@ -35,7 +35,7 @@ std::string refusal(const std::string& bytes) {
 void expect_refusal(const std::string& bytes, const std::string& words) {
   const std::string sentence = refusal(bytes);
   EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
-  EXPECT_EQ(sentence.rfind("cannot read the root x.tar: ", 0), 0u) << sentence;
+  EXPECT_EQ(sentence.rfind("cannot read the recording x.tar: ", 0), 0u) << sentence;
 }
 
 TEST(ArchiveTree, IsSeenAsAFolderIs) {
@@ -127,7 +127,7 @@ TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   expect_refusal(std::string(4096, 'x'), "checksum in the header at byte 0");
   expect_refusal(TarBytes().add({"a", '0', "", "", "ustar", "99999999999"}).bytes(), "damaged number");
   expect_refusal(TarBytes().add({"a", '0', "", "", "ustar", "\xff" + std::string(11, '\xff')}).bytes(), "damaged");
-  expect_refusal(TarBytes().file("a/../../b", "x").bytes(), "leads out of the archive at byte 0");
+  expect_refusal(TarBytes().file("a/../../b", "x").bytes(), "at byte 0, which leads out of the archive");
   expect_refusal(TarBytes().file("a", "x").file("a/b", "x").bytes(),
                  "'a/b' at byte 1024, whose parent is not a folder");
   expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "whose parent is not a folder");
