@@ -244,7 +244,7 @@ class Copylat(Test):
     def test_cold_cache_is_for_cached_mappings(self):
         ended = run("gdrcopy_copylat", "-C", "-s", "64")
         self.assertEqual(ended.code, 1)
-        self.assertIn("ERROR: Cold cache has no effect on other mappings except cache mapping\n", ended.err)
+        self.assertIn("ERROR: -C affects only cached mappings; omit -C, or use -M cache\n", ended.err)
 
     def test_option_errors(self):
         for arguments, text in ((("-M", "odd"), "ERROR: invalid mapping_type 'odd'."),
