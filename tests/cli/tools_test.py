@@ -183,7 +183,7 @@ class Copybw(Test):
         ended = run("gdrcopy_copybw", "-M", "cache")
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, r'(?m)^gdr_map_v2: .*\(95\)$')
-        self.assertIn("no mapping of this type", ended.err)
+        self.assertIn("does not support this mapping type", ended.err)
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
 
     def test_own_front(self):
