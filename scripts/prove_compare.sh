@@ -74,7 +74,7 @@ for slowdown in "${slowdowns[@]}"; do
   else
     missed=$((missed + 1))
     echo "MISSED: $percent % at $size bytes $direction (exit code $code, $SECONDS s)"
-    grep -E '^slower once|^unresolved|^cannot be judged|^gdrkit bench:' "$folder/injected.txt" | sed 's/^/    /'
+    grep -E '^slower once|^unresolved|^[0-9]+ points? cannot be judged|^gdrkit bench:' "$folder/injected.txt" | sed 's/^/    /'
   fi
   grep -E '^SLOWER' "$folder/injected.txt" | sed 's/^/    /'
   others=$(grep '^SLOWER' "$folder/injected.txt" | grep -vc "copies/$direction/mapping at $size ")

@@ -94,10 +94,9 @@ std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selec
     if (is_plain && (is_chosen || test->mover == Mover::copy_engine)) {
       tests.push_back(test);
     } else if (is_chosen) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          std::string("cannot combine --numa all, which measures only one-way copies between host and GPU, with ") +
-              test->name);
+      throw cli::Failure(cli::ExitCode::usage,
+                         std::string("cannot measure ") + test->name +
+                             " with --numa all: only one-way copies between host and GPU are supported; omit --numa");
     }
   }
   return tests;

@@ -3,6 +3,7 @@
 #include "measure/bandwidth/gate.hpp"
 
 #include <atomic>
+#include <string>
 #include <thread>
 
 #include "platform/gpu_code/copy_params.hpp"
@@ -47,7 +48,8 @@ void Gate::reset() {
 
 void Gate::hold(int gpu, platform::Stream stream) {
   if (held_ == most_streams)
-    throw cli::Failure(cli::ExitCode::failed, "cannot start copies in so many streams at the same time");
+    throw cli::Failure(cli::ExitCode::failed, "cannot start copies in more than " + std::to_string(most_streams) +
+                                                  " streams at the same time; use fewer GPUs (CUDA_VISIBLE_DEVICES)");
   std::uint32_t* end = words() + first_end + held_++;
   store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   platform::Device& device = gpus_.current(gpu);

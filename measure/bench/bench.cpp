@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // bench: measures all sections, prints and stores the result, and compares it with an earlier one.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "cli/interface/document_option.hpp"
@@ -17,7 +19,7 @@ namespace {
 
 void print(std::FILE* out, const std::string& text) {
   if (std::fputs(text.c_str(), out) < 0 || std::fflush(out) != 0) {
-    throw cli::Failure(cli::ExitCode::failed, "cannot write the output");
+    throw cli::Failure(cli::ExitCode::failed, std::string("cannot write the output: ") + std::strerror(errno));
   }
 }
 

@@ -72,7 +72,7 @@ Session::Session(const BenchOptions& options)
   for (const std::string& sentence : placed_.notes) note("place: " + sentence);
   noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
   has_raw_ = measure::widest_raw_kind(&raw_kind_);
-  if (!has_raw_) note("this CPU does not support any of the raw loops, so the copies have no baseline");
+  if (!has_raw_) note("the copies have no baseline: this CPU supports none of SSE4.1, AVX2 and AVX-512");
 }
 
 std::vector<std::size_t> Session::sizes_or(std::vector<std::size_t> sizes) const {
@@ -186,7 +186,7 @@ std::vector<measure::Again> Session::measure_again(const std::vector<const measu
   try {
     result = result_of_process(this_program, options_.arguments_for(placed_.place.cpu, {"--trial-of", labels}));
   } catch (const cli::Failure& failure) {
-    note("could not be measured again: " + labels + ": " + one_line(failure.what()));
+    note("cannot measure again " + labels + ": " + one_line(failure.what()));
   }
   std::vector<measure::Again> all;
   for (const measure::ComparedPoint* const retried : points) {

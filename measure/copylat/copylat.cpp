@@ -88,7 +88,7 @@ measure::RawKind find_raw_kind(const std::string& name) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
   throw cli::Failure(cli::ExitCode::cannot_run,
-                     "cannot run --raw: this CPU does not support the raw loop '" + name + "'");
+                     "cannot run --raw: this CPU does not support the raw loop '" + name + "'; use --raw-kind widest");
 }
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
@@ -149,8 +149,7 @@ class Copylat {
     MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
     report_.mapping_type = buffer.mapping_type();
     if (options_.is_cold && buffer.info().mapping_type != GDR_MAPPING_TYPE_CACHING) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "ERROR: Cold cache has no effect on other mappings except cache mapping");
+      throw cli::Failure(cli::ExitCode::usage, "ERROR: -C affects only cached mappings; omit -C, or use -M cache");
     }
     if (options_.with_raw) {
       run_raw(buffer, memory);

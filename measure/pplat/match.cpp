@@ -222,9 +222,9 @@ void PingPongMatch::give_up(std::uint32_t value) {
   const bool is_there = finished.has_value() && !*finished;
   const auto end = static_cast<platform::KernelEnd>(load_host(words_.end));
   const std::string what = !finished.has_value() ? std::string("the GPU reports: ") + finished.error().text()
-                           : end == platform::KernelEnd::expired ? "its GPU kernel reached its own limit and ended"
-                           : is_there                            ? "its GPU kernel has not ended"
-                                                                 : "its GPU kernel has ended";
+                           : end == platform::KernelEnd::expired ? "the GPU kernel reached its own time limit and ended"
+                           : is_there                            ? "the GPU kernel is still running"
+                                                                 : "the GPU kernel has ended";
   stop();
   throw NoReply(cli::format("the GPU did not reply in round %u within %.3g s: %s", value - parameters_.first + 1,
                             static_cast<double>(request_.limit_ns) / 1e9, what.c_str()),
@@ -309,10 +309,10 @@ double PingPongMatch::end(std::size_t rounds) {
   check(device_->copy_to_host(&state, parameters_.state, sizeof state));
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("the data are wrong: %zu of %zu words that the CPU or the GPU read after the flag "
-                                   "are not those that the peer wrote before the flag",
-                                   wrong, rounds * content_.size()));
+    throw cli::Failure(
+        cli::ExitCode::failed,
+        cli::format("the data are wrong: %zu of %zu words differ from those that were written before the flag", wrong,
+                    rounds * content_.size()));
   }
   return static_cast<double>(state.elapsed_ns) / static_cast<double>(rounds);
 }

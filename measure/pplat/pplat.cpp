@@ -106,8 +106,7 @@ class Pplat {
     }
     if (options.with_raw && !request_.uses_mapping()) {
       throw cli::Failure(cli::ExitCode::usage,
-                         "cannot run --raw: both flags and the data are in host memory, so no access uses the mapping; "
-                         "use gpumem for one of them");
+                         "cannot run --raw: both flags and the data are in host memory; use -G gpumem or -C gpumem");
     }
   }
 

@@ -118,10 +118,9 @@ MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapp
     const int map_result = gdr_map_v2(context_, handle_, &mapping_, mapped_bytes_, mapping_type);
     check_room(memory, "map", "gdr_map_v2", map_result);
     const bool is_of_no_such_type = map_result == EOPNOTSUPP && mapping_type != GDR_MAP_FLAG_DEFAULT;
-    GDRKIT_TOOL_ASSERT(
-        map_result == 0,
-        call_failed("gdr_map_v2", map_result) +
-            (is_of_no_such_type ? "\nthe backend has no mapping of this type; omit -M to use its type" : ""));
+    GDRKIT_TOOL_ASSERT(map_result == 0,
+                       call_failed("gdr_map_v2", map_result) +
+                           (is_of_no_such_type ? "\nthe backend does not support this mapping type; omit -M" : ""));
     const int info_result = gdr_get_info(context_, handle_, &info_);
     GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));
     page_offset_ = memory.address() - info_.va;

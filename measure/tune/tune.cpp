@@ -107,9 +107,10 @@ class Tune {
 
   [[nodiscard]] std::string own_path(const Context& context) const {
     if (report_.is_emulated) {
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         "cannot store a profile of the emulated device: only GPUs have profiles; use --output FILE to "
-                         "write it to a file");
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          "cannot store a profile of the emulated device: it has no path for profiles; use --output FILE "
+          "to write the profile to a file");
     }
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);

@@ -111,7 +111,8 @@ class Mapping(_core.Mapping):
         if dtype is not None:
             return numpy.frombuffer(memoryview(self), dtype)
         if self.dtype is None or not hasattr(numpy, self.dtype) and self.dtype != "bool":
-            raise TypeError(f"cannot make a NumPy array: NumPy has no type {self.dtype}; pass dtype, such as 'uint16'")
+            cause = f"NumPy has no type {self.dtype}" if self.dtype else "the mapping has no element type"
+            raise TypeError(f"cannot make a NumPy array: {cause}; pass dtype, such as 'uint16'")
         return numpy.frombuffer(memoryview(self), self.dtype).reshape(self.shape)
 
     __enter__, __exit__ = _enter, _close_at_exit
@@ -148,8 +149,8 @@ class Context(_core.Context):
             if not found.is_host or error.errno != errno.EINVAL:
                 raise
             raise TypeError(
-                f"cannot map {type(array).__name__}: it is in host memory; use memory of gdrkit.allocate on the emulated"
-                f" device ({error.strerror})"
+                f"cannot map {type(array).__name__}: it is in host memory; on the emulated device, map memory"
+                " from gdrkit.allocate"
             ) from error
 
     def map_address(

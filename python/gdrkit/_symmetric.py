@@ -52,7 +52,7 @@ def require_no_leases(allocations: Collection[Allocation]) -> None:
         elif time.monotonic() < deadline:
             time.sleep(0.001)
         else:
-            raise BufferError(f"cannot free the symmetric array: {leases} tensors of other frameworks use its memory; delete them first")
+            raise BufferError(f"cannot free the symmetric array: tensors of other frameworks ({leases}) still use its memory; delete them first")
 
 
 class _Lease:

@@ -46,7 +46,7 @@ using Clock = std::chrono::steady_clock;
 Clock::time_point deadline_of(const std::optional<double>& timeout) {
   if (!timeout) return Clock::time_point::max();
   if (std::isnan(*timeout) || *timeout < 0)
-    throw nb::value_error("invalid timeout: it is negative or not a number; use seconds from 0 on");
+    throw nb::value_error("invalid timeout: it is negative or not a number; use 0 or more seconds");
   constexpr double longest = 1e9;  // s; longer timeouts never end
   if (*timeout > longest) return Clock::time_point::max();
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*timeout));
@@ -101,7 +101,7 @@ void Mapping::end_use() noexcept {
 
 void Mapping::require_writable() const {
   if (is_readonly_)
-    throw nb::type_error("cannot write to the mapping: it is read-only, as the array is; map it with readonly=False");
+    throw nb::type_error("cannot write to the mapping: it is read-only; map the array with readonly=False");
 }
 
 void Mapping::write(long long offset, nb::handle data) {
@@ -233,7 +233,8 @@ void Mapping::flush() const { store_fence(); }
 void Mapping::close() {
   if (uses_ != 0) {
     PyErr_Format(PyExc_BufferError,
-                 "cannot close the mapping: %zu memoryviews, copies or calls use it; release them first", uses_);
+                 "cannot close the mapping: it is in use (memoryviews, copies or calls: %zu); release them first",
+                 uses_);
     nb::raise_python_error();
   }
   if (!map_) return;

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t alignment_bytes = 512;  // PyTorch places tensors at multiples of this
 
-void* refuse(ssize_t size_bytes, const char* why) {
+void* refuse(const char* why) {
   // PyTorch reports every failure as out of memory, without the reason.
-  (void)std::fprintf(stderr, "gdrkit: cannot allocate %zd bytes for a pool of PyTorch: %s\n", size_bytes, why);
+  (void)std::fprintf(stderr, "gdrkit: PyTorch memory pool: %s\n", why);
   return nullptr;
 }
 
@@ -25,12 +25,13 @@ extern "C" {
   (void)stream;
   gdrkit_shmem_info info{};
   info.struct_size = sizeof info;
-  if (gdrkit_shmem_get_info(&info) != 0) return refuse(size_bytes, gdrkit_shmem_last_error());
+  if (gdrkit_shmem_get_info(&info) != 0) return refuse(gdrkit_shmem_last_error());
   if (info.device != device)
-    return refuse(size_bytes, "the current GPU is not that of the PE; call torch.cuda.set_device");
+    return refuse(
+        "cannot allocate: the current GPU is not the PE's GPU; select the PE's GPU with torch.cuda.set_device");
   void* address = nullptr;
   const int result = gdrkit_shmem_align(alignment_bytes, static_cast<std::size_t>(size_bytes), &address);
-  return result == 0 ? address : refuse(size_bytes, gdrkit_shmem_last_error());
+  return result == 0 ? address : refuse(gdrkit_shmem_last_error());
 }
 
 /// PyTorch returns segments when its garbage collector runs, at different times on each PE. Freeing is collective, so

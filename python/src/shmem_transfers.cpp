@@ -21,8 +21,8 @@ constexpr std::size_t value_on_stream_bytes = 1024;  // gdrkit_shmem_put_value_o
 void refuse_host(const Local& local) {
   if (!local.is_host()) return;
   throw nb::value_error(
-      "cannot transfer asynchronously: the local side is host memory; use GPU memory, or for a put on a stream at most "
-      "1024 bytes");
+      "cannot transfer asynchronously: the local memory is host memory; use GPU memory (only a put on a stream accepts "
+      "host memory, up to 1024 bytes)");
 }
 
 void put(std::uintptr_t target, nb::handle source, std::size_t size_bytes, int pe, Stream stream, bool nbi) {

@@ -183,7 +183,7 @@ class Copybw(Test):
         ended = run("gdrcopy_copybw", "-M", "cache")
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, r'(?m)^gdr_map_v2: .*\(95\)$')
-        self.assertIn("no mapping of this type", ended.err)
+        self.assertIn("does not support this mapping type", ended.err)
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
 
     def test_own_front(self):
@@ -244,7 +244,7 @@ class Copylat(Test):
     def test_cold_cache_is_for_cached_mappings(self):
         ended = run("gdrcopy_copylat", "-C", "-s", "64")
         self.assertEqual(ended.code, 1)
-        self.assertIn("ERROR: Cold cache has no effect on other mappings except cache mapping\n", ended.err)
+        self.assertIn("ERROR: -C affects only cached mappings; omit -C, or use -M cache\n", ended.err)
 
     def test_option_errors(self):
         for arguments, text in ((("-M", "odd"), "ERROR: invalid mapping_type 'odd'."),

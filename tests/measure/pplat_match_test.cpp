@@ -71,7 +71,7 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsATimeout) {
     EXPECT_TRUE(failure.is_gpu_kernel_there());
     EXPECT_EQ(failure.code(), cli::ExitCode::failed);
     EXPECT_EQ(std::string(failure.what()),
-              "the GPU did not reply in round 1 within 0.02 s: its GPU kernel has not ended");
+              "the GPU did not reply in round 1 within 0.02 s: the GPU kernel is still running");
   }
   EXPECT_TRUE(singles.empty());
   // The stopped GPU kernel has left the stream, and the next match works like the first.

@@ -114,7 +114,7 @@ def test_started_copies_are_complete_when_finished(context, buffer, engine):
 def test_a_started_copy_keeps_the_mapping_open_and_its_memory(mapping):
     target = bytearray(1000)
     copy = mapping.start_read([(0, target)])
-    with pytest.raises(BufferError, match="use it"):
+    with pytest.raises(BufferError, match="it is in use"):
         mapping.close()
     with pytest.raises(BufferError):
         target.extend(b"more")  # would move it
@@ -148,9 +148,9 @@ def test_a_memoryview_shows_the_device_memory(mapping, buffer):
 
 def test_an_open_memoryview_keeps_the_mapping_and_its_context_open(context, mapping):
     view = memoryview(mapping)
-    with pytest.raises(BufferError, match="1 memoryviews"):
+    with pytest.raises(BufferError, match=r"in use \(memoryviews, copies or calls: 1\)"):
         mapping.close()
-    with pytest.raises(BufferError, match="1 memoryviews"):
+    with pytest.raises(BufferError, match=r"in use \(memoryviews, copies or calls: 1\)"):
         context.close()
     view[:4] = b"fine"
     view.release()

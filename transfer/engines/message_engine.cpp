@@ -9,7 +9,7 @@ namespace {
 
 [[noreturn]] void lack(const char* what) {
   throw cli::Failure(cli::ExitCode::cannot_run,
-                     std::string("gdrkit osu: the engine of --engine does not support ") + what);
+                     std::string("gdrkit osu: the engine that --engine selects does not support ") + what);
 }
 
 }  // namespace

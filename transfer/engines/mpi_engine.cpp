@@ -34,8 +34,8 @@ class MpiEngine : public MessageEngine {
     job::ProcessGroup& processes = *request.processes;
     if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
       throw cli::Failure(cli::ExitCode::cannot_run,
-                         cli::format("gdrkit osu: %s reports rank %d of %d, but the launcher started rank %d of %d: "
-                                     "this MPI does not support the launcher; use the mpirun of that MPI",
+                         cli::format("gdrkit osu: %s reports rank %d of %d, but the launcher started rank %d of %d; "
+                                     "start the ranks with the mpirun of this MPI",
                                      start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
                                      processes.n_processes()));
     }
@@ -106,7 +106,7 @@ class MpiEngine : public MessageEngine {
     end();
     throw cli::Failure(cli::ExitCode::cannot_run,
                        cli::format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it accepts host "
-                                   "memory only (H H); build the plug-in with an MPI that has it: docs/transfers.md",
+                                   "memory only; use places H H, or an MPI with CUDA support (docs/transfers/osu.md)",
                                    version.c_str()));
   }
 

@@ -26,9 +26,9 @@ constexpr KnownMpi known_mpis[] = {
     {"Open MPI", "gdrkit_osu_openmpi.so", "PMIX_RANK", "openmpi-bin and libopenmpi-dev"},
 };
 
-constexpr const char* how_to_build =
-    "to build one for your MPI: gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - "
-    "(then add --mpi-plugin ./gdrkit_osu_mpi.so)";
+constexpr const char* build_command =
+    "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - (then add --mpi-plugin "
+    "./gdrkit_osu_mpi.so)";
 
 [[noreturn]] void cannot_run(const std::string& text) {
   throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);
@@ -40,7 +40,7 @@ const KnownMpi& started_by() {
   }
   cannot_run(
       "no MPI launcher started this process; start the ranks with mpirun -n 2 gdrkit osu ... --engine mpi, or with "
-      "srun; gdrkit run and torchrun do not connect ranks of an MPI");
+      "srun, but not with gdrkit run or torchrun");
 }
 
 std::string folder_of_program() {
@@ -57,8 +57,8 @@ std::string installed_file(const KnownMpi& mpi) {
     if (::access(file.c_str(), R_OK) == 0) return file;
   }
   cannot_run(cli::format(
-      "gdrkit was built without a plug-in for %s (%s does not exist; Debian: install %s before building gdrkit); %s",
-      mpi.name, mpi.file, mpi.packages, how_to_build));
+      "gdrkit was built without a plug-in for %s (%s); install %s and rebuild gdrkit, or build only the plug-in: %s",
+      mpi.name, mpi.file, mpi.packages, build_command));
 }
 
 }  // namespace
@@ -74,10 +74,13 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
   }
   using Function = const gdrkit_osu_mpi_table* (*)();
   const auto function = reinterpret_cast<Function>(::dlsym(library, GDRKIT_OSU_MPI_SYMBOL));
-  if (function == nullptr) cannot_run(cli::format("%s is not a plug-in of gdrkit; %s", file.c_str(), how_to_build));
+  if (function == nullptr)
+    cannot_run(
+        cli::format("%s is not a plug-in of gdrkit; to build one for your MPI: %s", file.c_str(), build_command));
   const gdrkit_osu_mpi_table* const table = function();
   if (table->table_version != GDRKIT_OSU_MPI_TABLE_VERSION) {
-    cannot_run(cli::format("the plug-in %s was built for another version of gdrkit; %s", file.c_str(), how_to_build));
+    cannot_run(cli::format("the plug-in %s was built for another version of gdrkit; to build it again: %s",
+                           file.c_str(), build_command));
   }
   return *table;
 }

@@ -39,7 +39,7 @@ MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls
   throw cli::Failure(
       cli::ExitCode::cannot_run,
       cli::format("gdrkit osu: %s has only one rank; start two or more with the launcher of that MPI (mpirun -n 2 "
-                  "gdrkit osu ... --engine mpi); gdrkit run and torchrun do not connect ranks of an MPI",
+                  "gdrkit osu ... --engine mpi), not with gdrkit run or torchrun",
                   name.c_str()));
 }
 

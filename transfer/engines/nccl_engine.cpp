@@ -14,9 +14,9 @@
 namespace gdrkit::transfer::engines {
 namespace {
 
-constexpr const char* nccl_remedy =
-    "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13; if the dynamic linker does not find it, "
-    "select the file with --nccl";
+/// Continues the remedy with which the errors of nccl_calls() end.
+constexpr const char* nccl_sources =
+    " (NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13), or select the file with --nccl";
 
 const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
@@ -26,8 +26,7 @@ const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   }
   const auto calls = platform::nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
   if (!calls)
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit nccl: %s; %s", calls.error().text(), nccl_remedy));
+    throw cli::Failure(cli::ExitCode::cannot_run, cli::format("gdrkit nccl: %s%s", calls.error().text(), nccl_sources));
   return *calls;
 }
 

@@ -100,8 +100,7 @@ class ShmemCollectives : public CollectiveEngine {
   /// Returns memory that is freed with the job.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* memory = nullptr;
-    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory),
-                   "cannot allocate symmetric memory (a smaller -e requires less)");
+    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory), "buffers of -e bytes");
     return reinterpret_cast<std::uint64_t>(memory);
   }
 
@@ -230,9 +229,7 @@ class ShmemMessages : public MessageEngine {
  public:
   explicit ShmemMessages(const MessageRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory; use places D D");
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine shmem accepts device memory only; use places D D");
     }
     session_.emplace(processes_.shmem_request());
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());
@@ -310,7 +307,7 @@ class ShmemMessages : public MessageEngine {
   void end() override { session_->end(); }
 
  private:
-  static constexpr const char* no_memory = "cannot allocate symmetric memory";
+  static constexpr const char* no_memory = "symmetric buffers";
 
   static std::uint64_t& count_of(std::vector<std::uint64_t>& counts, int peer) {
     return counts[static_cast<std::size_t>(peer)];

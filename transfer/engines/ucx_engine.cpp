@@ -145,9 +145,9 @@ class UcxEngine : public MessageEngine {
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit osu: %s has no CUDA support, so it accepts host memory only (H H); select a UCX with "
-                      "CUDA support "
-                      "with GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 contains one), or use --engine shmem",
+          cli::format("gdrkit osu: %s has no CUDA support, so it accepts host memory only; use places H H, "
+                      "--engine shmem, or a UCX with CUDA support (GDRKIT_UCX_LIBRARY; for example the Python package "
+                      "libucx-cu13)",
                       version().c_str()));
     }
     platform::UcxWorkerParams worker;

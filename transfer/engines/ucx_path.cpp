@@ -105,7 +105,7 @@ std::string describe_ranks_without_hooks(const std::vector<double>& is_hooked) {
   }
   if (ranks.empty()) return "";
   return "; UCX could not hook CUDA's allocation functions in rank " + ranks +
-         ", so it caches no registration of GPU memory: with gdr_copy it pins and unpins for every message; try "
+         ", so it registers GPU memory again for every message (with gdr_copy: pin and unpin); try "
          "UCX_MEM_CUDA_HOOK_MODE=reloc";
 }
 

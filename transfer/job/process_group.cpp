@@ -61,10 +61,10 @@ ProcessGroup::ProcessGroup(std::string program, std::chrono::seconds limit)
       choice_(choose_device_after_ucx()),
       connections_(std::make_unique<Connections>()) {
   auto exchange = join_job(limit);
-  if (!exchange) check(base::pass(exchange), "cannot connect the processes");
+  if (!exchange) check(base::pass(exchange), nullptr);
   connections_->exchange = std::move(*exchange);
   auto machine = join_machine(*connections_->exchange, limit);
-  if (!machine) check(base::pass(machine), "cannot connect the processes of this machine");
+  if (!machine) check(base::pass(machine), nullptr);
   connections_->machine = std::move(*machine);
   const auto count = choice_.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count) check(base::pass(count), "cannot count GPUs");
@@ -80,7 +80,8 @@ int ProcessGroup::n_local_processes() const noexcept { return static_cast<int>(c
 
 void ProcessGroup::check(const base::Status& status, const char* step) const {
   if (status) return;
-  throw cli::Failure(cli::ExitCode::failed, cli::format("%s: %s: %s", program_.c_str(), step, status.error().text()));
+  const std::string prefix = step == nullptr ? program_ : program_ + ": " + step;
+  throw cli::Failure(cli::ExitCode::failed, prefix + ": " + status.error().text());
 }
 
 void ProcessGroup::all_gather(const void* mine, std::size_t size_bytes, void* all, const char* step) {
@@ -146,7 +147,7 @@ void ProcessGroup::share(void* bytes, std::size_t size_bytes) {
 
 void ProcessGroup::check_in_first(const std::function<void()>& check) {
   auto code = cli::ExitCode::ok;
-  std::string why = program_ + ": the first process has failed";
+  std::string why = program_ + ": process 0 has failed; see its error message";
   if (is_first()) {
     try {
       check();

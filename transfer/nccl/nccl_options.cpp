@@ -43,7 +43,7 @@ std::vector<cli::RefusedOption> refused_options() {
       {'t', "nthreads", "one thread drives all GPUs of a process; use -g, or gdrkit run -n for processes", "1"},
       {'p', "parallel_init", "communicators are created by one thread; omit it", "0"},
       {'y', "stream_null", "operations have their own stream; omit it", "0"},
-      {'G', "cudagraph", "each operation is enqueued by a call; use -m to aggregate operations", "0"},
+      {'G', "cudagraph", "operations are not captured in CUDA graphs; use -m to aggregate operations", "0"},
       {'S', "report_timestamps", "rows have no timestamps; use --json, which contains the date", "0"},
       {'x', "cta_policy", "NCCL selects the policy; set the variable NCCL_CTA_POLICY"},
       {'D', "device_implementation", of_device_code, "0"},

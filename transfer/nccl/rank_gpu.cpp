@@ -120,10 +120,10 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
   if (n_local * per_process > count) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        cli::format("gdrkit nccl: cannot use -g %d for each of %d processes of this machine, which has %d %s%s",
-                    per_process, n_local, count, count == 1 ? "GPU" : "GPUs",
-                    choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated GPUs"
-                                       : "; reduce -g, or -n of gdrkit run"));
+        cli::format("gdrkit nccl: -g %d in %d %s requires %d GPUs, but this machine has %d; %s", per_process, n_local,
+                    n_local == 1 ? "process" : "processes", n_local * per_process, count,
+                    choice.is_emulated ? "set GDRKIT_EMULATED_DEVICES to the required number"
+                                       : "reduce -g, or -n of gdrkit run"));
   }
   for (int i = 0; i < per_process; ++i) {
     gpus.emplace_back(first_rank + i, cli::open_device(choice, processes.local_index() * per_process + i));

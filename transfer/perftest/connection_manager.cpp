@@ -30,9 +30,7 @@ const platform::CmCalls* load_cm_calls() {
   const auto calls = cm_calls();
   if (calls) return *calls;
   throw cli::Failure(cli::ExitCode::cannot_run,
-                     cli::format("gdrkit perftest: -R and -z: %s; install Debian's package librdmacm1 "
-                                 "(rdma-core)",
-                                 calls.error().text()));
+                     cli::format("gdrkit perftest: %s, which -R and -z require", calls.error().text()));
 }
 
 struct CmAddress {
@@ -169,7 +167,7 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
   has_ended_ = true;
   throw cli::Failure(
       cli::ExitCode::failed,
-      cli::format("gdrkit perftest: %s %s has ended the connection at: %s; see the error "
+      cli::format("gdrkit perftest: %s %s has ended the connection during '%s'; see the error "
                   "message of the %s",
                   plan_.is_server ? "client" : "server", peer().c_str(), step, plan_.is_server ? "client" : "server"));
 }
@@ -187,10 +185,12 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   if (event->kind == kind) return;
   throw cli::Failure(
       cli::ExitCode::failed,
-      cli::format("gdrkit perftest: cannot connect by rdma_cm%s: %s (status %d) at: %s; -R and -z require the IP "
-                  "address of an RDMA device on client and server, and a server with the same option and -p",
+      cli::format("gdrkit perftest: cannot connect by rdma_cm%s: %s (status %d) during '%s'; %s",
                   plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(), calls_->event_text(event->kind),
-                  event->status, step));
+                  event->status, step,
+                  plan_.is_server ? "see the client's error message"
+                                  : "use the IP address of an RDMA device as HOST, and the same -p and -R or -z on "
+                                    "client and server"));
 }
 
 void ConnectionManager::check_device(const platform::CmId& id) const {
@@ -229,11 +229,9 @@ void ConnectionManager::enter(platform::CmId* id, const CmPair& pair, int state,
 void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* step) {
   const Event event = await(until, step);
   if (event->kind != cm_connect_request) {
-    throw cli::Failure(
-        cli::ExitCode::failed,
-        cli::format(
-            "gdrkit perftest: cannot accept a client by rdma_cm: %s (status %d) at: %s; see the client's error message",
-            calls_->event_text(event->kind), event->status, step));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: cannot accept a client by rdma_cm: %s "
+                                                          "(status %d) during '%s'; see the client's error message",
+                                                          calls_->event_text(event->kind), event->status, step));
   }
   platform::CmId* const id = event->id;
   connected_ = id;
@@ -279,11 +277,10 @@ bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* 
     const Event event = await(until, step);
     if (event->kind == cm_rejected) return false;
     if (event->kind != cm_connect_response) {
-      throw cli::Failure(
-          cli::ExitCode::failed,
-          cli::format(
-              "gdrkit perftest: cannot connect by rdma_cm to %s: %s (status %d) at: %s; see the server's error message",
-              cli::printable(plan_.host).c_str(), calls_->event_text(event->kind), event->status, step));
+      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: cannot connect by rdma_cm to %s: %s "
+                                                            "(status %d) during '%s'; see the server's error message",
+                                                            cli::printable(plan_.host).c_str(),
+                                                            calls_->event_text(event->kind), event->status, step));
     }
     reads = std::min<int>({reads, event->connection.reads_in, event->connection.reads_out});
   }

@@ -58,10 +58,10 @@ Verbs load_verbs() {
   const auto control = verbs_calls();
   const auto data = verbs_data_calls();
   if (control && data) return {*control, *data};
-  throw cli::Failure(
-      cli::ExitCode::cannot_run,
-      cli::format("gdrkit perftest: %s; install Debian's packages libibverbs1 and ibverbs-providers (rdma-core)",
-                  (control ? data.error() : control.error()).text()));
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     // Continues the remedy with which the errors of verbs_calls() end.
+                     cli::format("gdrkit perftest: %s and ibverbs-providers (Debian's packages of rdma-core)",
+                                 (control ? data.error() : control.error()).text()));
 }
 
 void fail_call(const std::string& what, int error, const std::string& remedy) {
@@ -176,15 +176,20 @@ void Endpoint::query() {
 void Endpoint::check_global_route() const {
   const Options& options = *plan_.options;
   if (options.needs_ipv6_gid && (gid_index_ < 0 || is_ipv4(gid_) || is_zero(gid_))) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; add an "
-                                   "IPv6 address to its interface, or omit --ipv6",
-                                   options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        options.gid_index >= 0
+            ? cli::format("gdrkit perftest: cannot use --ipv6: GID %d of %s, port %d, is not of an IPv6 address; "
+                          "choose another with -x, or omit --ipv6",
+                          options.gid_index, device_.c_str(), options.ib_port)
+            : cli::format("gdrkit perftest: cannot use --ipv6: %s, port %d, has no GID of an IPv6 address; add an IPv6 "
+                          "address to its network interface, or omit --ipv6",
+                          device_.c_str(), options.ib_port));
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: --tclass and --flow_label require a GRH, and packets of %s "
-                                   "have none without a GID; select a GID with -x",
+                       cli::format("gdrkit perftest: cannot use --tclass or --flow_label: they are fields of the GRH, "
+                                   "which packets of %s contain only with a GID; select a GID with -x",
                                    device_.c_str()));
   }
 }
@@ -263,7 +268,7 @@ void Endpoint::modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* 
                       const std::string& name, const char* step) const {
   if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
     fail_call(cli::format("cannot change %s on %s to state %s (ibv_modify_qp)", name.c_str(), device_.c_str(), step),
-              error, "check that client and server are in one network, and the GID (-x)");
+              error, "check the GID (-x), and that client and server are in one network");
   }
 }
 

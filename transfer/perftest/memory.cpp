@@ -39,8 +39,7 @@ void require_device(const base::Status& status, const char* what) {
 
 void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
-  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error() +
-                                                "; run gdrkit info for backends that can map this GPU's memory");
+  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error());
 }
 
 /// CUDA's number of the GPU in the options.
@@ -96,8 +95,8 @@ Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* doma
       {verbs.control->dereg_mr});
   if (region != nullptr) return {std::move(region), "peer memory (no dma-buf: " + why + ")"};
   throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: cannot register %s of GPU memory: by dma-buf: %s; by peer "
-                                 "memory: ibv_reg_mr: %s; load nvidia-peermem, and see gdrkit doctor",
+                     cli::format("gdrkit perftest: cannot register %s of GPU memory: dma-buf failed (%s), and peer "
+                                 "memory failed (ibv_reg_mr: %s); load nvidia-peermem, or run gdrkit doctor",
                                  cli::size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
 }
 
@@ -146,14 +145,14 @@ void Memory::allocate_gpu(const Plan& plan) {
 }
 
 void Memory::map_gpu() {
-  require_gdrkit(gdrkit_open(nullptr, &context_), "cannot open gdrkit's library (gdrkit_open)");
-  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "cannot pin GPU memory");
+  require_gdrkit(gdrkit_open(nullptr, &context_), "gdrkit_open");
+  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "gdrkit_pin");
   void* mapped = nullptr;
-  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "cannot map GPU memory");
+  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "gdrkit_map");
   view_ = static_cast<volatile std::uint8_t*>(mapped);
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
-  require_gdrkit(gdrkit_get_context_info(context_, &info), "cannot read the backend's name");
+  require_gdrkit(gdrkit_get_context_info(context_, &info), "gdrkit_get_context_info");
   how_ += std::string(", polled by the CPU through ") + info.backend_name;
 }
 
@@ -203,7 +202,7 @@ void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
 
 void Memory::mark(std::uint64_t address, std::uint8_t value) {
   if (device_ != nullptr) {
-    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "cannot write to GPU memory");
+    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "gdrkit_write");
   } else {
     // The fence before the doorbell, in libibverbs, orders the store before the adapter's read.
     view_[address - address_] = value;

@@ -147,16 +147,15 @@ class Run {
         throw cli::Failure(
             cli::ExitCode::cannot_run,
             cli::format(
-                "gdrkit perftest: %s runs perftest %s, and --write_with_imm requires gdrkit on client and server",
+                "gdrkit perftest: cannot use --write_with_imm: %s runs perftest %s; use gdrkit on client and server",
                 exchange_->peer().c_str(), exchange_->version().c_str()));
       }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
       if (is_known) return;
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit perftest: %s runs perftest %s, with which %s -a is not possible; use -s, or gdrkit "
-                      "on client and server",
-                      exchange_->peer().c_str(), exchange_->version().c_str(), plan_.test->name));
+          cli::format("gdrkit perftest: cannot run %s -a: %s runs perftest %s; use -s, or gdrkit on client and server",
+                      plan_.test->name, exchange_->peer().c_str(), exchange_->version().c_str()));
     }
     const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
     if (theirs == plan_.terms()) return;
@@ -346,7 +345,7 @@ cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
       throw cli::Failure(
           cli::ExitCode::usage,
           "gdrkit perftest: cannot combine --loopback with -R or -z, which require the address of the server's "
-          "RDMA device; start client and server manually");
+          "RDMA device; start client and server separately");
     }
     job::start_job(2, words);
   }

@@ -42,7 +42,7 @@ const VerbsTest& find_test(const Options& options) {
   }
   if (options.words.empty() || options.words.size() > 2) {
     refuse((options.words.empty() ? "the test is missing; use one of "
-                                  : "more than two arguments; give HOST after one of ") +
+                                  : "too many arguments; use at most one HOST after one of ") +
            list + "\nTry: gdrkit perftest --help");
   }
   const std::string name = short_name(options.words.front());
@@ -58,9 +58,9 @@ std::string part_of(const std::string& text, const Plan& plan, const char* name)
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return text;
   if (!plan.is_one_command)
-    refuse(
-        cli::format("%s %s: two values require one command that starts client and server; use --loopback, or one value",
-                    name, text.c_str()));
+    refuse(cli::format(
+        "%s %s: two values, but this command does not start both client and server; use --loopback, or one value", name,
+        text.c_str()));
   return plan.is_server ? text.substr(0, comma) : text.substr(comma + 1);
 }
 
@@ -71,8 +71,8 @@ void follow_launcher(Plan* plan) {
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
   if (plan->options->has_cm()) {
     refuse(
-        "-R and -z require the address of the server's RDMA device; start client and server manually, without "
-        "--loopback and gdrkit run");
+        "cannot use -R or -z under gdrkit run: they require the address of the server's RDMA device; start client and "
+        "server separately");
   }
   if (std::string(ranks) != "2")
     refuse(cli::format("the job has %s ranks, but a test requires 2; use gdrkit run -n 2", ranks));

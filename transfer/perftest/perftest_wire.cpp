@@ -7,9 +7,9 @@
 namespace gdrkit::transfer::perftest {
 
 void Wire::lost(const std::string& step, const std::string& how) const {
-  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") +
-                                                peer_ + " " + how + " at: " + step + "; see the error message of the " +
-                                                (is_client_ ? "server" : "client"));
+  throw cli::Failure(cli::ExitCode::failed,
+                     std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") + peer_ + " " + how +
+                         " during '" + step + "'; see the error message of the " + (is_client_ ? "server" : "client"));
 }
 
 void Wire::silent(const std::string& step) const {

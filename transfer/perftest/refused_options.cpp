@@ -13,11 +13,11 @@ constexpr const char* of_raw_ethernet = "raw Ethernet frames are not measured; u
 constexpr const char* of_other_hardware = "buffers are in host or NVIDIA GPU memory; omit it, or use --use_cuda";
 constexpr const char* of_encryption = "encryption by the adapter is not measured; omit it";
 constexpr const char* of_events = "completions are polled; omit it";
-constexpr const char* of_dct = "soft RDMA, on which this tool is tested, has no DC; use -c RC";
-constexpr const char* of_rate_limit = "messages are sent as fast as the depth allows; set the limit in the adapter";
+constexpr const char* of_dct = "DC is not supported; use -c RC";
+constexpr const char* of_rate_limit = "the send rate is not limited; set a limit in the adapter";
 constexpr const char* of_multicast = "datagrams go to one queue pair; omit it";
 constexpr const char* of_dual_port = "a test has one port; run one test for each port";
-constexpr const char* of_tph = "processing hints require hardware that this tool was not tested on; omit it";
+constexpr const char* of_tph = "PCIe processing hints are not used; omit it";
 
 constexpr cli::RefusedOption refused[] = {
     {'A', "atomic_type", "atomics are fetch-and-add; omit it", "FETCH_AND_ADD"},
@@ -31,13 +31,13 @@ constexpr cli::RefusedOption refused[] = {
     {'\0', "report-per-port", of_dual_port},
     {'V', "", "it would print perftest's version; use --version for gdrkit's"},
     {'W', "report-counters", "counters are not read; use rdma statistic before and after the run"},
-    {'w', "limit_bw", "results are not judged; compare two runs with --compare"},
-    {'y', "limit_msgrate", "results are not judged; compare two runs with --compare"},
+    {'w', "limit_bw", "results are not compared with a limit; compare two runs with --compare"},
+    {'y', "limit_msgrate", "results are not compared with a limit; compare two runs with --compare"},
     {'\0', "recv_post_list", "receives are posted one by one; omit it", "1"},
     {'\0', "cqe_poll", "up to 16 completions are polled at once; omit it", "16"},
     {'\0', "cpu_util", "CPU time is not measured; use perf stat"},
     {'\0', "dlid", "the LID comes from the peer; omit it"},
-    {'\0', "dont_xchg_versions", "the exchange requires the versions; omit it"},
+    {'\0', "dont_xchg_versions", "client and server always exchange their versions; omit it"},
     {'\0', "force-link", "the port determines the link layer; select the port with -i"},
     {'\0', "inline_recv", "receives are not inline; omit it", "0"},
     {'\0', "use-srq", "each queue pair has its own receive queue; omit it"},
@@ -47,7 +47,7 @@ constexpr cli::RefusedOption refused[] = {
     {'\0', "mmap-offset", of_other_hardware},
     {'\0', "mr_per_qp", "one memory region serves all queue pairs; omit it"},
     {'\0', "odp", "memory is pinned when it is registered; omit it"},
-    {'\0', "use-null-mr", "the data is compared, and a null memory region has no data; omit it"},
+    {'\0', "use-null-mr", "the data are checked, but a null memory region contains none; omit it"},
     {'\0', "output", "the table has all columns; use --csv or --json"},
     {'\0', "payload_file_path", "the data are gdrkit's pattern, which is compared; omit it"},
     {'\0', "use_old_post_send", "requests are always posted by ibv_post_send; omit it"},

@@ -207,8 +207,8 @@ void Traffic::fail_request(const platform::VerbsCompletion& completion) {
   }
   throw cli::Failure(
       cli::ExitCode::failed,
-      cli::format("gdrkit perftest: %s on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check that "
-                  "client and server run the same test, and that the network passes this MTU and GID",
+      cli::format("gdrkit perftest: %s on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check the test "
+                  "on client and server, the MTU (-m) and the GID (-x)",
                   step_.c_str(), completion.pair_number, endpoint_.device().c_str(), exchange_.peer().c_str(),
                   endpoint_.verbs().data->status_text(completion.status), completion.status, completion.vendor_error));
 }

@@ -36,7 +36,7 @@ RankEnvironment::RankEnvironment(int n_pes, bool is_emulated)
     : n_pes_(n_pes), is_emulated_(is_emulated), token_(random_word()) {
   if (n_pes < 2) return;
   if (listen_on_loopback(AF_INET) || listen_on_loopback(AF_INET6)) return;
-  note_ = cli::format("cannot publish the address of PE 0: cannot listen on the loopback (%s)", std::strerror(errno));
+  note_ = cli::format("cannot listen on the loopback interface for PE 0: %s", std::strerror(errno));
 }
 
 bool RankEnvironment::listen_on_loopback(int family) {

@@ -154,11 +154,9 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
     throw cli::Failure(cli::ExitCode::usage,
                        "gdrkit run: the program is missing; write it after --, for example: gdrkit run -n 2 -- ./app");
   if (options.n_pes < 1 || options.n_pes > run_tool::most_pes)
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format(
-            "gdrkit run: the number of PEs is missing or out of range; use -n with 1 to %d: gdrkit run -n 2 -- ./app",
-            run_tool::most_pes));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: the number of PEs is missing or out of range; "
+                                                         "use -n with 1 to %d, for example: gdrkit run -n 2 -- ./app",
+                                                         run_tool::most_pes));
   return run_tool::run(options, std::move(program));
 }
 

@@ -56,7 +56,7 @@ std::string unjudged_text(const Comparison& comparison) {
   if (comparison.unjudged.empty()) return "";
   std::vector<std::string> all;
   for (const measure::UnjudgedPoint& point : comparison.unjudged) all.push_back(point.name + " (" + point.why + ")");
-  return cli::format("cannot be judged: %zu point%s: %s\n", all.size(), all.size() == 1 ? "" : "s", names(all).c_str());
+  return cli::format("%zu point%s cannot be judged: %s\n", all.size(), all.size() == 1 ? "" : "s", names(all).c_str());
 }
 
 std::string verdict_text(const CompareReport& report) {
@@ -66,8 +66,8 @@ std::string verdict_text(const CompareReport& report) {
   }
   if (report.undecided.empty()) return "nothing is slower beyond the noise\n";
   std::string text =
-      "NO VERDICT: nothing is known to be slower, but important points cannot be judged; measure both again with more "
-      "rounds (gdrkit bench: without --quick, or with more --rounds). The points:\n";
+      "NO VERDICT: nothing is known to be slower, but the following cannot be judged; measure both results again "
+      "with more --rounds, or without --quick:\n";
   for (const std::string& clause : report.undecided) text += "  " + clause + "\n";
   return text;
 }
@@ -78,8 +78,9 @@ std::string report_text(const CompareReport& report) {
   const Comparison& comparison = report.comparison;
   std::string text = cli::format("\ncompared with %s: %zu points\n", report.old_name.c_str(), comparison.points.size());
   if (comparison.family.excess() > 1) {
-    text += cli::format("the two runs differ %.1f times as much as their noise explains; limits are that much wider\n",
-                        comparison.family.excess());
+    text += cli::format(
+        "the two runs differ %.1f times as much as their noise explains; all limits are multiplied by this factor\n",
+        comparison.family.excess());
   }
   for (const std::string& difference : report.settings) text += "differs: " + difference + "\n";
   for (const RetriedPoint& found : report.slower) text += line("SLOWER", found);

@@ -37,7 +37,7 @@ class BusyBus final : public Disturbance {
   }
 
   [[nodiscard]] std::string complaint() const override {
-    return has_failed_.load(std::memory_order_acquire) ? "the copies that keep the bus busy failed" : "";
+    return has_failed_.load(std::memory_order_acquire) ? "the background copies, which keep the bus busy, failed" : "";
   }
 
  private:

@@ -80,10 +80,10 @@ PinTimes pin_and_undo(gdr_t context, const AlignedAllocation& memory) {
   const int pin_result = gdr_pin_buffer(context, memory.address(), size, 0, 0, &handle);
   times.pinned = platform::now_ns();
   if (pin_result != 0)
-    throw CannotMeasure(std::string("cannot pin the buffer: gdr_pin_buffer: ") + errno_text(pin_result));
+    throw CannotMeasure(std::string("cannot pin the buffer (gdr_pin_buffer): ") + errno_text(pin_result));
   const int map_result = gdr_map(context, handle, &mapping, size);
   times.mapped = platform::now_ns();
-  if (map_result != 0) throw CannotMeasure(std::string("cannot map the buffer: gdr_map: ") + errno_text(map_result));
+  if (map_result != 0) throw CannotMeasure(std::string("cannot map the buffer (gdr_map): ") + errno_text(map_result));
   const std::int64_t before_unmap = platform::now_ns();
   check(gdr_unmap(context, handle, mapping, size), "gdr_unmap");
   times.unmapped = platform::now_ns() - before_unmap + times.mapped;

@@ -250,7 +250,7 @@ def _join_by(comm: Any) -> tuple[bytes, int, int]:
             made = (error.errno or 0, error.strerror or str(error))
     made = comm.bcast(made, root=0)
     if not isinstance(made, bytes):
-        raise Error(*made) if made else Error(71, "cannot join the job: rank 0 sent no unique id; see its own error message")
+        raise Error(*made) if made else Error(71, "cannot join the job: rank 0 sent no unique id; see the error message of rank 0")
     return made, rank, comm.Get_size()
 
 

@@ -148,9 +148,8 @@ def _place_of(tensor: Tensor) -> _Place:
     base, size_bytes = _allocation_of(address, tensor.device)
     if address + tensor.nbytes > base + size_bytes:
         raise ValueError(
-            f"cannot register a tensor of {tensor.nbytes} bytes: it starts {address - base} bytes into a physical "
-            f"allocation of {size_bytes} bytes and exceeds it; allocate it by gdrkit.shmem.torch.empty, in "
-            "gdrkit.shmem.torch.pool(), or by torch.distributed._symmetric_memory.empty"
+            f"cannot register a tensor of {tensor.nbytes} bytes: it starts at offset {address - base} of a physical "
+            f"allocation of {size_bytes} bytes and extends beyond it; allocate it with gdrkit.shmem.torch.empty"
         )
     return _Place(base, size_bytes, address - base)
 
@@ -164,7 +163,7 @@ def _allocation_of(address: int, device: torch.device) -> tuple[int, int]:
     )
     if result != 0:
         raise ValueError(f"cannot register 0x{address:x}: cuMemGetAddressRange failed with CUDA error {result}; "
-                         "pass a tensor in memory that CUDA allocated")
+                         "pass a tensor that CUDA allocated")
     return start.value, size_bytes.value
 
 
@@ -184,13 +183,20 @@ def _require_agreement(place: _Place, nbytes: int, is_known: bool, problem: Exce
     for pe in range(n_pes):
         other = struct.unpack_from("=5q", data, pe * mine.nbytes)
         if not other[0]:
-            raise Error(errno.EPROTO, f"cannot register the tensor: PE {pe} cannot register its own; see its error message")
-        if other != own:
+            raise Error(errno.EPROTO, f"cannot register the tensor: PE {pe} cannot register its tensor; see the error message of PE {pe}")
+        if other[:4] != own[:4]:
             raise Error(
                 errno.EPROTO,
-                f"cannot register the tensor: it has {nbytes} bytes at offset {place.offset} of an allocation of "
-                f"{place.size_bytes} bytes, but PE {pe}'s has {other[1]} bytes at offset {other[3]} of "
-                f"{other[2]} bytes; allocate the tensors in the same order on every PE",
+                f"cannot register the tensor: sizes or offsets differ (here {nbytes} bytes at offset {place.offset} in an "
+                f"allocation of {place.size_bytes}; PE {pe}: {other[1]} at {other[3]} in {other[2]}); "
+                "allocate the tensors in the same order on every PE",
+            )
+        if other != own:
+            first, second = (pe, shmem.my_pe()) if other[4] else (shmem.my_pe(), pe)
+            raise Error(
+                errno.EPROTO,
+                f"cannot register the tensor: PE {first} has already registered its allocation, but PE {second} has not; "
+                "register the tensors in the same order on every PE",
             )
 
 

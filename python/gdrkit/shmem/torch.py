@@ -101,14 +101,17 @@ def _require_parts(target: Tensor, source: Tensor, target_parts: int, source_par
         )
 
 
-_HINT = "in a compiled function only gdrkit's operators may write symmetric tensors: torch.compile lets others write a copy"
+_HINT = "in a function for torch.compile, write symmetric tensors only with gdrkit's operators; others may write a copy"
 
 
 def _require_symmetric(tensors: Sequence[Tensor]) -> None:
     heap, heap_bytes = _shmem.info()[5], _shmem.info()[8]
     for tensor in tensors:
         if not 0 <= tensor.data_ptr() - heap < heap_bytes:
-            raise ValueError(f"a tensor at 0x{tensor.data_ptr():x} is not in symmetric memory; {_HINT}")
+            raise ValueError(
+                f"the tensor at 0x{tensor.data_ptr():x} is not in symmetric memory; allocate it with gdrkit.shmem.torch.zeros "
+                "(in a function for torch.compile: write it only with gdrkit's operators)"
+            )
 
 
 def _require_signal(signal: Tensor) -> None:

@@ -34,10 +34,9 @@ TEST(UcxPath, ADomainCountsOnlyIfItIsOpen) {
 
 TEST(UcxPath, RanksWhoseUcxHasNoHooksAreNamed) {
   EXPECT_EQ(describe_ranks_without_hooks({1, 1}), "");
-  EXPECT_EQ(
-      describe_ranks_without_hooks({0, 1, 0}),
-      "; UCX could not hook CUDA's allocation functions in rank 0, 2, so it caches no registration of GPU memory: "
-      "with gdr_copy it pins and unpins for every message; try UCX_MEM_CUDA_HOOK_MODE=reloc");
+  EXPECT_EQ(describe_ranks_without_hooks({0, 1, 0}),
+            "; UCX could not hook CUDA's allocation functions in rank 0, 2, so it registers GPU memory again for every "
+            "message (with gdr_copy: pin and unpin); try UCX_MEM_CUDA_HOOK_MODE=reloc");
 }
 
 }  // namespace

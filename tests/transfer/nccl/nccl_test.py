@@ -231,7 +231,7 @@ class NcclFailures(Test):
     def test_too_few_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
         self.assertEqual(ended.code, 77)
-        self.assertIn("-g 3 for each of 1 processes of this machine, which has 2 GPUs; set GDRKIT_EMULATED_DEVICES", ended.err)
+        self.assertIn("-g 3 in 1 process requires 3 GPUs, but this machine has 2; set GDRKIT_EMULATED_DEVICES", ended.err)
 
     def test_every_call_that_fails_is_named(self):
         calls = {"ncclGetUniqueId": "all_reduce", "ncclCommInitRank": "all_reduce", "ncclGroupStart": "alltoall",

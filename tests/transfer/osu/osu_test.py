@@ -126,7 +126,7 @@ class OsuShmem(Test):
     def test_host_memory_is_rejected(self):
         ended = self.run_test("latency", "H", "D")
         self.assertEqual(ended.code, 2)
-        self.assertIn("buffers of --engine shmem are symmetric memory, which is device memory; use places D D", ended.err)
+        self.assertIn("--engine shmem accepts device memory only; use places D D", ended.err)
 
 
 class OsuUcx(Test):
@@ -315,7 +315,7 @@ class OsuOptions(Test):
             self.assertEqual(any(line.startswith(f"# Sizes above {sizes[-1]} bytes are left out: -M allows") for line in ended.lines), sizes[-1] != 64)
         ended = run("gdrkit", "osu", "alltoall", "--engine", "shmem", *QUICK, "-M", "15")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, require 16 bytes on each rank; increase -M", ended.err)
+        self.assertIn("-M 15 is too small: the smallest size, 4 bytes, requires 16 bytes on each rank; increase -M", ended.err)
 
     def test_separate_buffers(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):

@@ -139,9 +139,9 @@ TEST_F(ExchangeTest, NamesAPeerThatIsGone) {
   greet(version);
   ::close(std::exchange(client_, -1));
   EXPECT_EQ(failure_of([this] { exchange_->begin(); }),
-            "gdrkit perftest: client 127.0.0.1 has ended the connection at: exchange of page sizes; see the error "
+            "gdrkit perftest: client 127.0.0.1 has ended the connection during 'exchange of page sizes'; see the error "
             "message of the client");
-  EXPECT_NE(failure_of([this] { (void)exchange_->has_message("x"); }).find("ended the connection at: x"),
+  EXPECT_NE(failure_of([this] { (void)exchange_->has_message("x"); }).find("ended the connection during 'x'"),
             std::string::npos);
 }
 
@@ -149,7 +149,7 @@ TEST_F(ExchangeTest, NamesAPeerThatIsSilent) {
   greet(version + sizes.substr(0, 2));
   EXPECT_NE(failure_of([this] {
               exchange_->begin();
-            }).find("client 127.0.0.1 sent nothing for 1 s at: exchange of page sizes"),
+            }).find("client 127.0.0.1 sent nothing for 1 s during 'exchange of page sizes'"),
             std::string::npos);
 }
 

@@ -98,7 +98,7 @@ class PerftestRoce(LoggedTest):
         for option in ("--tclass", "--flow_label"):
             ended = self.loopback("write_bw", option, "1", GDRKIT_STAND_IN_INFINIBAND="1")
             self.assertEqual(ended.code, 2)
-            self.assertIn("require a GRH, and packets of soft0 have none without a GID; select a GID with -x", ended.err)
+            self.assertIn("they are fields of the GRH, which packets of soft0 contain only with a GID; select a GID with -x", ended.err)
         lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "9", "-x", "0", GDRKIT_STAND_IN_INFINIBAND="1")
         self.assertEqual(lines, 2 * ["path 9 0 0"])
 
@@ -108,7 +108,7 @@ class PerftestRoce(LoggedTest):
         self.assertIn(" GID index       : 0", ended.lines)
         ended = self.loopback("write_bw", "--ipv6", "-x", "1")
         self.assertEqual(ended.code, 77)
-        self.assertIn("--ipv6: port 1 of soft0 has no GID of an IPv6 address at -x", ended.err)
+        self.assertIn("cannot use --ipv6: GID 1 of soft0, port 1, is not of an IPv6 address; choose another with -x", ended.err)
 
     def test_type_of_service_of_rdma_cm(self):
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104")

@@ -305,7 +305,7 @@ class Failures(PerftestTest):
                 self.assertEqual(self.leaks(), "", both)
                 if meets:
                     self.assertEqual(server[0], 1, both)
-                    self.assertIn("client 127.0.0.1 has ended the connection at: ", server[2], both)
+                    self.assertIn("client 127.0.0.1 has ended the connection during '", server[2], both)
 
     def test_a_call_that_fails_at_the_server(self):
         for call in CALLS[:4]+CALLS[5:9]:
@@ -316,7 +316,7 @@ class Failures(PerftestTest):
         server, client = self.pair("send_lat", "-n", "20", server_fault="fail post_send 3")
         self.assertEqual((server[0], client[0]), (1, 1))
         self.assertIn("(ibv_post_send) on queue pair 0 of soft0", server[2])
-        self.assertIn("server 127.0.0.1 has ended the connection at: send_lat of 2 bytes", client[2])
+        self.assertIn("server 127.0.0.1 has ended the connection during 'send_lat of 2 bytes", client[2])
 
     def test_calls_of_some_tests(self):
         for arguments, call, text in ((("send_bw", "-c", "UD"), "create_ah", "(ibv_create_ah) on soft0"),
@@ -335,10 +335,10 @@ class Failures(PerftestTest):
             for call, number in (("modify_qp", 2), ("post_send", 10), ("poll", 10)):
                 server, client = self.pair(test, "-n", "5000", "-s", "64", client_fault=f"kill {call} {number}")
                 self.assertEqual((client[0], server[0]), (-9, 1), f"{test} {call}: {server[2]}")
-                self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 has ended the connection at: ")
+                self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 has ended the connection during '")
         server, client = self.pair("write_lat", "-n", "5000", server_fault="kill post_send 10")
         self.assertEqual((server[0], client[0]), (-9, 1))
-        self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection at: write_lat of 2 bytes")
+        self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection during 'write_lat of 2 bytes")
 
     def test_strangers_do_not_block_the_client(self):
         server, port = self.start_server("write_bw", "-n", "20", "--timeout", "20")
@@ -368,7 +368,7 @@ class Failures(PerftestTest):
         server.kill()
         server.communicate()
         self.assertEqual(client.returncode, 1)
-        self.assertIn("server 127.0.0.1 sent nothing for 1 s at: start of a size", err)
+        self.assertIn("server 127.0.0.1 sent nothing for 1 s during 'start of a size", err)
         self.assertLess(time.monotonic() - began, 20)  # its own limit is 1 s, but the machine may be busy
 
     def test_ends_that_differ(self):
@@ -385,7 +385,7 @@ class Failures(PerftestTest):
             pass
         ended = run("gdrkit", "perftest", "write_bw", environment={"LD_LIBRARY_PATH": self.folder})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, "cannot load libibverbs .*install Debian's packages libibverbs1 and ibverbs-providers")
+        self.assertRegex(ended.err, "cannot load libibverbs .*; install .*libibverbs1.* and ibverbs-providers")
 
     def test_no_device(self):
         for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine has no RDMA device"),
@@ -452,13 +452,13 @@ class RdmaCm(PerftestTest):
         server, client = self.pair("write_bw", "-n", "20", "-R", server_fault="fail rdma_accept 1")
         self.assertEqual((server[0], client[0]), (1, 1))
         self.assertIn("(rdma_accept): Input/output error", server[2])
-        self.assertIn("server 127.0.0.1 has ended the connection at: connection", client[2])
+        self.assertIn("server 127.0.0.1 has ended the connection during 'connection", client[2])
 
     def test_a_peer_that_is_killed_ends_the_other_with_its_name(self):
         for option, call, number in (("-z", "poll", 40), ("-R", "rdma_init_qp_attr", 5), ("-R", "post_send", 20)):
             server, client = self.pair("send_lat", "-n", "5000", option, client_fault=f"kill {call} {number}")
             self.assertEqual((client[0], server[0]), (-9, 1), f"{option} {call}: {server[2]}")
-            self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) at: ")
+            self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) during '")
 
     def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
         server, port = self.start_server("write_lat", "-z", "--timeout", "1", "-n", "5000")
@@ -467,7 +467,7 @@ class RdmaCm(PerftestTest):
         client.kill()
         client.communicate()
         self.assertEqual(server.returncode, 1)
-        self.assertIn("client 127.0.0.1 sent nothing for 1 s at: ", err)
+        self.assertIn("client 127.0.0.1 sent nothing for 1 s during '", err)
 
     def test_nobody_listens(self):
         ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", str(free_ports()), "--timeout", "1", "127.0.0.1", environment=self.environment())
@@ -485,7 +485,7 @@ class RdmaCm(PerftestTest):
         environment = self.environment(LD_LIBRARY_PATH=self.folder + ":" + STAND_IN)
         ended = run("gdrkit", "perftest", "write_bw", "-R", environment=environment)
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, "-R and -z: cannot load librdmacm .*; install Debian's package librdmacm1")
+        self.assertRegex(ended.err, "cannot load librdmacm .*; install .*librdmacm1.*, which -R and -z require")
 
 
 if __name__ == "__main__":

@@ -251,7 +251,7 @@ class ShmemBenchUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in ((("-t", "put_hots"), "unknown name 'put_hots'; did you mean 'put_host'?"),
                                 (("--rounds", "0"), "--rounds 0 is out of range: use 1"), (("--pes", "65"), "--pes 65 is out of range: use 1 to 64"),
-                                (("-b", "64", "-e", "8"), "-b 64 is out of range: use 1 to -e, which is 8"), (("-b", "0"), "-b 0 is out of range: use 1"),
+                                (("-b", "64", "-e", "8"), "-b 64 is out of range: use 1 to 8 (-e)"), (("-b", "0"), "-b 0 is out of range: use 1"),
                                 (("--peer", "nvshmen"), "did you mean 'nvshmem'?"),
                                 (("--side", "devise"), "did you mean 'device'?")):
             ended = run("gdrkit", "shmem", "bench", *arguments)

@@ -108,7 +108,7 @@ void check(const BenchOptions& options) {
   check_count("--singles", options.singles, 0, most_iterations);
   check_count("--starts", options.starts, 1, most_rounds);
   if (options.sizes.smallest_bytes == 0 || options.sizes.smallest_bytes > options.sizes.largest_bytes) {
-    refuse(cli::format("-b %zu is out of range: use 1 to -e, which is %zu", options.sizes.smallest_bytes,
+    refuse(cli::format("-b %zu is out of range: use 1 to %zu (-e)", options.sizes.smallest_bytes,
                        options.sizes.largest_bytes));
   }
   check_names(options.names, case_names(), "; --list lists the measurements");

@@ -28,7 +28,8 @@ void check_sizes(Checker& checker) {
     void* address = nullptr;
     const std::string what = cli::format("malloc of %zu bytes", size);
     if (!checker.succeeds(gdrkit_shmem_malloc(size, &address), what)) continue;
-    checker.demand(reinterpret_cast<std::uint64_t>(address) % 256 == 0, what + " is not aligned to 256 bytes");
+    checker.demand(reinterpret_cast<std::uint64_t>(address) % 256 == 0,
+                   what + " returned an address that is not aligned to 256 bytes");
     compare_offsets(checker, places, address, what);
     (void)checker.succeeds(gdrkit_shmem_free(address), "free");
   }

@@ -44,7 +44,7 @@ void check_identity(Checker& checker) {
   const SymmetricMemory memory(checker, 1);
   void* own_copy = nullptr;
   (void)checker.succeeds(gdrkit_shmem_ptr(memory.data(), checker.pe(), &own_copy), "ptr of this PE's copy");
-  checker.demand(own_copy == memory.data(), "ptr of this PE's copy differs from it");
+  checker.demand(own_copy == memory.data(), "ptr with this PE does not return this PE's own address");
   for (int pe = 0; pe < checker.n_pes(); ++pe) {
     // PEs that share a GPU have separate heaps.
     void* other = nullptr;
