@@ -3,13 +3,20 @@
 // copy_engine: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
 // keeps them in the order of the calls.
 #include <atomic>
+#include <cstring>
+#include <mutex>
 #include <new>
+#include <optional>
 
 #include "platform/device/device_scope.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::transport {
 namespace {
+
+/// Up to this size, a get into host memory that is not pinned goes through a pinned buffer: the driver's copy to such
+/// memory takes 13 to 26 us on an H200, a copy to pinned memory and one by the CPU less.
+constexpr std::size_t largest_staged = 128 << 10;
 
 constexpr bool is_host(LocalMemory memory) noexcept {
   return memory == LocalMemory::host || memory == LocalMemory::pinned;
@@ -32,6 +39,7 @@ class CopyEngine final : public Transport {
     const platform::DeviceScope scope(device_);
     (void)device_.synchronize(stream_);
     (void)device_.destroy_stream(stream_);
+    staging_.reset();
   }
 
   [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
@@ -57,6 +65,15 @@ class CopyEngine final : public Transport {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::uint64_t at = heap_.address(slot, source.offset);
+    if (memory == LocalMemory::host && size_bytes <= largest_staged && !is_async) {
+      const std::unique_lock lock(staging_mutex_, std::try_to_lock);
+      if (lock && has_staging()) {
+        auto given = device_.copy_to_host_async(staging(), at, size_bytes, stream_);
+        if (auto done = finish(std::move(given), false); !done) return done;
+        std::memcpy(target, staging(), size_bytes);
+        return {};
+      }
+    }
     auto given = is_host(memory)
                      ? device_.copy_to_host_async(target, at, size_bytes, stream_)
                      : device_.copy_on_device_async(reinterpret_cast<std::uint64_t>(target), at, size_bytes, stream_);
@@ -75,6 +92,17 @@ class CopyEngine final : public Transport {
   }
 
  private:
+  /// Allocates the buffer at the first call. Without memory for it, the driver's copy is used.
+  bool has_staging() noexcept {
+    if (!staging_) {
+      auto allocated = device_.allocate(platform::AllocationKind::host, largest_staged);
+      if (!allocated) return false;
+      staging_.emplace(std::move(*allocated));
+    }
+    return true;
+  }
+  [[nodiscard]] void* staging() const noexcept { return reinterpret_cast<void*>(staging_->address()); }
+
   base::Status finish(base::Status given, bool is_async) noexcept {
     if (!given) return given;
     issued_.fetch_add(1, std::memory_order_release);
@@ -97,6 +125,8 @@ class CopyEngine final : public Transport {
   base::Status unusable_;
   std::atomic<std::uint64_t> issued_{0};
   std::atomic<std::uint64_t> completed_{0};
+  std::mutex staging_mutex_;
+  std::optional<platform::Allocation> staging_;
 };
 
 }  // namespace
