@@ -4,6 +4,7 @@
 runs the examples on GPUs."""
 import ctypes
 import ctypes.util
+import functools
 import glob
 import os
 import re
@@ -57,16 +58,27 @@ def compile_with_nvrtc(library, source, *options):
     return log.value.decode(), ptx.value.decode()
 
 
-def declared_functions():
-    """{name: number of parameters} of the plain names, with macros expanded by Numba's and Triton's users: NVRTC."""
+@functools.lru_cache(maxsize=None)
+def plain_names_ptx():
+    """The PTX of the plain names, which NVRTC compiles as it does for Numba."""
     library = nvrtc()
     if library is None:
         pytest.skip("NVRTC is not installed (nvidia-cuda-nvrtc)")
     log, ptx = compile_with_nvrtc(library, "#include <gdrkit/detail/shmem_plain_names.cuh>\n", "-std=c++17", "-rdc=true",
                                   "--gpu-architecture=compute_90", *(f"-I{folder}" for folder in shmem.include_path()))
     assert ptx, log
-    found = re.findall(r"\.visible \.func\s+(?:\([^)]*\)\s*)?(gdrkit_device_\w+)\s*\(([^)]*)\)", ptx)
+    return ptx
+
+
+def declared_functions():
+    """{name: number of parameters} of the plain names, with macros expanded by Numba's and Triton's users: NVRTC."""
+    found = re.findall(r"\.visible \.func\s+(?:\([^)]*\)\s*)?(gdrkit_device_\w+)\s*\(([^)]*)\)", plain_names_ptx())
     return {name: parameters.count(".param") for name, parameters in found}
+
+
+@pytest.mark.parametrize("path", ["heaps_between", "copy_narrow", "send_to_proxy"])
+def test_rare_paths_are_not_inlined_for_numba(path):
+    assert re.search(rf"\.func\s+(?:\([^)]*\)\s*)?_ZN\w*{path}", plain_names_ptx())
 
 
 @pytest.mark.parametrize("architecture", ["compute_75", "compute_90"])

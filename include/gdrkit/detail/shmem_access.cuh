@@ -35,7 +35,7 @@
 // nevertheless: a called function uses at least 76 registers there, and each GPU kernel that can call it needs as many.
 #if defined(__CUDA_ARCH__) && !defined(__CUDACC_RDC__)
 #define GDRKIT_SHMEM_OUTLINED __noinline__
-#else
+#elif !defined(GDRKIT_SHMEM_OUTLINED)  // shmem_plain_names.cuh defines it
 #define GDRKIT_SHMEM_OUTLINED
 #endif
 

@@ -9,6 +9,14 @@
 #ifndef GDRKIT_SHMEM_PLAIN_NAMES_CUH
 #define GDRKIT_SHMEM_PLAIN_NAMES_CUH
 
+// Numba compiles this file with NVRTC as relocatable device code, and inlines the plain functions at link time. The
+// rare paths stay calls. Inlined, their conditional loads would delay a put of 8 bytes even if they are not executed,
+// and the compiler would not hoist the test for a proxy out of a loop of that size. Link-time optimization counts the
+// registers of a called function, so a call does not reserve 76.
+#if defined(__CUDACC_RTC__)
+#define GDRKIT_SHMEM_OUTLINED __noinline__
+#endif
+
 #include <gdrkit/shmem_collectives.cuh>
 #include <gdrkit/shmem_state.cuh>
 
