@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A CUDA graph of a put on a stream, a barrier and a GPU kernel. Each launch increments the values that the PEs pass.
+#include "job.cuh"
+
+__global__ void __launch_bounds__(1024) increment(int* own, const int* received) {
+  own[threadIdx.x] = received[threadIdx.x] + 1;
+}
+
+void run(int pe, int n) {
+  auto* const own = symmetric<int>(1024);
+  auto* const received = symmetric<int>(1024);
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  nvshmemx_barrier_all_on_stream(stream);  // may initialize what a capture forbids
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  nvshmemx_int_put_on_stream(received, own, 1024, (pe + 1) % n, stream);
+  nvshmemx_barrier_all_on_stream(stream);
+  increment<<<1, 1024, 0, stream>>>(own, received);
+  nvshmemx_barrier_all_on_stream(stream);
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  CHECK_CUDA(cudaGraphInstantiate(&executable, graph, 0));
+  for (int round = 0; round < 50; ++round) CHECK_CUDA(cudaGraphLaunch(executable, stream));
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+  CHECK(on_host(own, 1024) == std::vector<int>(1024, 50));
+  CHECK_CUDA(cudaGraphExecDestroy(executable));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+}
