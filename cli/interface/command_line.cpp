@@ -22,10 +22,9 @@ void check_documents(const CommandLine& line) {
     const std::string name = std::string("--") + option.long_name;
     if ((*target)->is_on_stdout()) {
       if (on_stdout != nullptr) {
-        throw Failure(
-            ExitCode::usage,
-            format("gdrkit %s: cannot write both --%s and %s to standard output; give one of them a file: %s=FILE",
-                   line.name, on_stdout->long_name, name.c_str(), name.c_str()));
+        throw Failure(ExitCode::usage,
+                      format("gdrkit %s: cannot write both --%s and %s to standard output; use %s=FILE", line.name,
+                             on_stdout->long_name, name.c_str(), name.c_str()));
       }
       on_stdout = &option;
       continue;
@@ -33,7 +32,7 @@ void check_documents(const CommandLine& line) {
     const std::string& path = (*target)->path;
     for (const auto& [other, other_path] : files) {
       if (!are_one_file(path, other_path)) continue;
-      throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s name the same file, %s; give each its own file",
+      throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s name the same file, %s; use different files",
                                             line.name, other->long_name, name.c_str(), path.c_str()));
     }
     files.emplace_back(&option, path);

@@ -46,7 +46,7 @@ base::Result<Verification> from_calibration(Calibration calibration, const char*
   }
   return base::fail(
       EIO,
-      "cannot verify mappings of the GPU at %s: a test mapping does not contain the data that CUDA wrote to its memory",
+      "cannot verify mappings of the GPU at %s: a test mapping does not contain the data that CUDA wrote to the GPU",
       device);
 }
 
@@ -69,7 +69,7 @@ base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const Fr
                                          Calibrations& calibrations, ScratchMap& scratch) noexcept {
   const driver::PointerAttributes& at = mapping.range.attributes;
   if (mapping.may_have_holes && !driver::can_load_from(mapping.address + mapping.size_bytes - 1)) {
-    return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": the driver did not map its last page",
+    return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": the driver did not map the last page",
                       mapping.range.page_address);
   }
   if (!is_still_allocated(cuda, mapping))

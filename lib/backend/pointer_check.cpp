@@ -96,8 +96,9 @@ base::Status check_end(const PinRequest& request, std::uint64_t allocation_start
   if (end <= (request.exact_range ? allocation_end : rounded_end)) return {};
   return base::fail(EINVAL,
                     "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
-                    " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 "); reduce the size",
-                    request.address, request.size_bytes, end - allocation_end, allocation_start, allocation_end);
+                    " byte%s past the end of the allocation (0x%" PRIx64 " to 0x%" PRIx64 "); reduce the size",
+                    request.address, request.size_bytes, end - allocation_end, end - allocation_end == 1 ? "" : "s",
+                    allocation_start, allocation_end);
 }
 
 std::string pci_of(const driver::CudaCalls& cuda, const DeviceRange& range) {

@@ -46,14 +46,14 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::cached) {
-    return base::fail(EOPNOTSUPP,
-                      "cannot map 0x%" PRIx64
-                      " as %s: memory of this GPU is mapped as cached; request the default type, or pin with "
-                      "GDR_PIN_FLAG_FORCE_PCIE of libgdrapi (backend dmabuf or gdrdrv)",
-                      address_, name_of(requested));
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot map 0x%" PRIx64
+        " with mapping type '%s': this GPU supports only type 'cached'; request the default type, or pin with "
+        "GDR_PIN_FLAG_FORCE_PCIE of libgdrapi (backends 'dmabuf' and 'gdrdrv' only)",
+        address_, name_of(requested));
   }
-  if (is_invalidated())
-    return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": its owner freed the memory; unpin it", address_);
+  if (is_invalidated()) return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed; unpin it", address_);
   mapping_ = reinterpret_cast<void*>(page_address_);
   return MappedRegion{mapping_, *length, MappingType::cached, Verification::none};
 }

@@ -20,7 +20,8 @@ std::span<const Registration> registrations() noexcept {
 }
 
 base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_bytes, const void* mapped) noexcept {
-  if (mapped != nullptr) return base::fail(EIO, "cannot map the pin: an earlier unmap failed; unpin it");
+  if (mapped != nullptr)
+    return base::fail(EIO, "cannot map the pin: an earlier unmap of the pin failed; unpin the memory");
   if (size_bytes == 0) return base::fail_literal(EINVAL, "cannot map 0 bytes; use a size of at least 1");
   if (size_bytes > pin.page_bytes())
     return base::fail(EINVAL, "cannot map %zu bytes: only %zu bytes are pinned", size_bytes, pin.page_bytes());
@@ -31,8 +32,7 @@ base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_
 base::Status keep_from_children(driver::System& system, void* mapping, std::size_t size_bytes) noexcept {
   const int advised = driver::as_user_errno(system.madvise(mapping, size_bytes, MADV_DONTFORK));
   if (advised >= 0) return {};
-  return base::fail(-advised,
-                    "cannot map the pin: excluding it from forked children failed: madvise(MADV_DONTFORK): %s",
+  return base::fail(-advised, "cannot exclude the mapping from forked children: madvise(MADV_DONTFORK): %s",
                     std::strerror(-advised));
 }
 

@@ -185,11 +185,10 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
   if (is_all_ones(by_mapping, size)) {
     return base::fail(ENODEV,
                       "cannot use the mapping of 0x%" PRIx64
-                      ": it reads all ones while CUDA reads data, so the GPU is lost or its BAR1 is disabled",
+                      ": the CPU reads all ones and CUDA reads data, so the GPU is lost or BAR1 is disabled",
                       sample.first);
   }
-  return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": its data differ from the data that CUDA reads there",
-                    sample.first);
+  return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": the CPU and CUDA read different data", sample.first);
 }
 
 void Verifier::count_distinct_words(const std::uint8_t* bytes, std::size_t size) noexcept {

@@ -19,10 +19,10 @@ inline constexpr std::size_t largest_struct = 4096;
 
 inline Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
   if (size < first_size)
-    return fail(EINVAL, "invalid struct_size %u: the minimum is %zu; set it to the size of the struct", size,
+    return fail(EINVAL, "invalid struct_size %u: the minimum is %zu; set struct_size to the size of the struct", size,
                 first_size);
   if (size > largest_struct) {
-    return fail(EINVAL, "invalid struct_size %u: the maximum is %zu; set it to the size of the struct", size,
+    return fail(EINVAL, "invalid struct_size %u: the maximum is %zu; set struct_size to the size of the struct", size,
                 largest_struct);
   }
   return {};
@@ -47,7 +47,7 @@ Status read_options(const Options* caller, std::size_t first_size, Options* opti
 
 template <class Info>
 Status check_info(const Info* caller, std::size_t first_size) noexcept {
-  if (caller == nullptr) return fail(EINVAL, "cannot fill the information struct: its pointer is NULL");
+  if (caller == nullptr) return fail(EINVAL, "cannot fill the information struct: the pointer to the struct is NULL");
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
   return check_size(size, first_size);

@@ -77,7 +77,8 @@ base::Status apply_force_dmabuf(base::Settings& settings) {
   if (!settings.force_dmabuf) return {};
   if (!settings.backend.empty() && settings.backend != dmabuf) {
     return base::fail(
-        EINVAL, "GDRCOPY_USE_DMABUF_MMAP=1 and GDRKIT_BACKEND=%s conflict: they name different backends; unset one",
+        EINVAL,
+        "GDRCOPY_USE_DMABUF_MMAP=1 and GDRKIT_BACKEND=%s name different backends; unset one of the two variables",
         settings.backend.c_str());
   }
   settings.backend = dmabuf;
@@ -235,7 +236,8 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
 }
 
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
-  if (va == nullptr || size == 0) return refuse(__func__, EINVAL, "cannot unmap: the address is NULL or the size is 0");
+  if (va == nullptr || size == 0)
+    return refuse(__func__, EINVAL, "cannot unmap memory: the address is NULL or the size is 0");
   const base::Status unmapped = core::unmap(context_of(g), pin_of(handle), va);
   if (unmapped) return 0;
   const bool is_not_mapped = unmapped.error().errno_value == EINVAL && !is_mapped(g, handle);

@@ -77,7 +77,7 @@ base::Result<core::Handle> open_with_options(const gdrkit_open_options* caller) 
   if (caller != nullptr) {
     gdrkit_open_options options{};
     if (base::Status known = base::read_options(caller, first_open_options, &options); !known) return base::pass(known);
-    if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0; set it to 0");
+    if (options.reserved != 0) return base::fail(EINVAL, "invalid options: field 'reserved' is not 0");
     if (options.backend != nullptr) settings.backend = options.backend;
     if (options.copy_kernel != nullptr) settings.copy_kernel = options.copy_kernel;
   }
@@ -108,7 +108,7 @@ base::Status check_map_options(const gdrkit_map_options& options) noexcept {
   if (options.engine < 0 || options.engine > GDRKIT_ENGINE_AUTOMATIC) {
     return base::fail(EINVAL, "invalid engine %d; use a value of enum gdrkit_engine", options.engine);
   }
-  if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0; set it to 0");
+  if (options.reserved != 0) return base::fail(EINVAL, "invalid options: field 'reserved' is not 0");
   return {};
 }
 
@@ -193,9 +193,9 @@ int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path,
   const base::Result<std::string> found = core::engine_profile_path(context.value, device);
   if (!found) return error_of(found);
   if (found->size() >= capacity) {
-    return error_of(base::Status(
-        base::fail(ERANGE, "cannot return the profile's path: the buffer has %zu bytes, but %zu are required", capacity,
-                   found->size() + 1)));
+    return error_of(base::Status(base::fail(
+        ERANGE, "cannot return the path of the tuning profile: the buffer has %zu bytes, but %zu bytes are required",
+        capacity, found->size() + 1)));
   }
   std::memcpy(path, found->c_str(), found->size() + 1);
   return 0;

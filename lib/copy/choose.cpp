@@ -45,7 +45,8 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
   if (forced != nullptr && *forced != '\0') {
     forced_kernel = find(forced);
     if (forced_kernel == nullptr) {
-      return base::fail(EINVAL, "unknown copy kernel '%s' (option copy_kernel, or GDRKIT_COPY_KERNEL); use one of: %s",
+      return base::fail(EINVAL,
+                        "unknown copy kernel '%s'; set option copy_kernel or variable GDRKIT_COPY_KERNEL to one of: %s",
                         forced, usable_names(features).c_str());
     }
     if (!forced_kernel->runs_on(features)) {

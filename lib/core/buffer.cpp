@@ -20,7 +20,8 @@ base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* 
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the buffer has %zu bytes", size_bytes, offset,
                       info.size_bytes);
   }
-  if (host == nullptr && size_bytes != 0) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  if (host == nullptr && size_bytes != 0)
+    return base::fail(EINVAL, "cannot copy %zu bytes: the host pointer is NULL", size_bytes);
   return {};
 }
 
@@ -29,8 +30,8 @@ base::Status check_memory(const backend::Traits& traits, std::size_t size_bytes,
                           const backend::BackendBuffer& buffer) noexcept {
   const bool does_fit = buffer.address() <= std::numeric_limits<std::uint64_t>::max() - buffer.size_bytes();
   if (buffer.address() != 0 && buffer.size_bytes() == size_bytes && does_fit) return {};
-  return base::fail(EIO, "cannot allocate %zu bytes: backend %s returned the invalid range 0x%llx + %zu", size_bytes,
-                    traits.name, static_cast<unsigned long long>(buffer.address()), buffer.size_bytes());
+  return base::fail(EIO, "cannot allocate %zu bytes: backend '%s' returned the invalid range 0x%llx + %zu bytes",
+                    size_bytes, traits.name, static_cast<unsigned long long>(buffer.address()), buffer.size_bytes());
 }
 
 }  // namespace

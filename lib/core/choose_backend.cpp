@@ -22,7 +22,7 @@ base::Result<std::unique_ptr<backend::Backend>> open_forced(std::span<const back
   for (const backend::Registration& entry : backends) {
     if (settings.backend == entry.name) return entry.open(settings);
   }
-  return base::fail(EINVAL, "unknown backend \"%s\" (option backend, or GDRKIT_BACKEND); use one of: %s",
+  return base::fail(EINVAL, "unknown backend \"%s\"; set option backend or variable GDRKIT_BACKEND to one of: %s",
                     settings.backend.c_str(), names_of(backends).c_str());
 }
 

@@ -22,7 +22,8 @@ base::Result<copy::Copier> choose_copier(const cpu::Features& features, const ba
 base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
   if (context.first_pin != nullptr || context.first_buffer != nullptr) {
     return base::fail_literal(EACCES,
-                              "cannot close the context: it has pins or buffers of the parent process; close it there");
+                              "cannot close the context: the context has pins or buffers of the parent process; close "
+                              "the context in the parent process");
   }
   if (!context.handle.compare_exchange_strong(handle, 0))
     return base::fail(EINVAL, "cannot close the context: it is already closed");

@@ -23,7 +23,7 @@ using engine::Direction;
 using engine::Path;
 
 base::Status check(const MappingView* view, std::span<const Segment> segments) noexcept {
-  if (view == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped; map it first");
+  if (view == nullptr) return base::fail_literal(EINVAL, "cannot copy data: the pin is not mapped; map the pin first");
   const std::size_t mapped = view->path != nullptr ? view->path->size_bytes() : view->user_bytes;
   for (const Segment& segment : segments) {
     if (!is_inside(segment.offset, segment.size_bytes, mapped)) {
@@ -32,7 +32,7 @@ base::Status check(const MappingView* view, std::span<const Segment> segments) n
                         mapped);
     }
     if (segment.host == nullptr && segment.size_bytes != 0) {
-      return base::fail(EINVAL, "cannot copy segment %zu: its host pointer is NULL",
+      return base::fail(EINVAL, "cannot copy segment %zu: the host pointer of the segment is NULL",
                         static_cast<std::size_t>(&segment - segments.data()));
     }
   }
@@ -101,7 +101,7 @@ base::Result<std::shared_ptr<StartedCopy>> find(Handle copy, bool removes) noexc
   const std::lock_guard lock(all.mutex);
   const auto found = all.copies.find(copy);
   if (found == all.copies.end()) {
-    return base::fail(EINVAL, "invalid copy handle 0x%llx: already finished, or never started",
+    return base::fail(EINVAL, "invalid copy handle 0x%llx: the copy is already finished or was never started",
                       static_cast<unsigned long long>(copy));
   }
   std::shared_ptr<StartedCopy> started = found->second;

@@ -111,7 +111,7 @@ constinit std::atomic<std::atomic<pid_t>*> own_pid{nullptr};
 base::Status install_fork_handlers() noexcept {
   if (is_installed.load(std::memory_order_acquire)) return {};
   if (const int error = pthread_atfork(prepare, parent, child); error != 0) {
-    return base::fail(error, "cannot open a context: pthread_atfork failed, and forks would be unsafe without it");
+    return base::fail(error, "cannot open a context: pthread_atfork failed, so forks would be unsafe");
   }
   share_own_pid();
   is_installed.store(true, std::memory_order_release);

@@ -20,7 +20,7 @@ base::Status check_region(const ContextSlot& context, const PinInfo& info, std::
       region.address != nullptr && (reinterpret_cast<std::uintptr_t>(region.address) & page_mask) == 0;
   const bool is_sized = region.size_bytes >= size_bytes && region.size_bytes <= info.page_bytes;
   if (is_aligned && is_sized && region.type != cpu::MappingType::none) return {};
-  return base::fail(EIO, "cannot map %zu bytes: backend %s returned an invalid mapping of %zu bytes at %p, type %d",
+  return base::fail(EIO, "cannot map %zu bytes: backend '%s' returned an invalid mapping of %zu bytes at %p, type %d",
                     size_bytes, context.info.traits.name, region.size_bytes, region.address,
                     static_cast<int>(region.type));
 }
@@ -79,12 +79,14 @@ base::Result<PinInfo> map(std::optional<Handle> context, Handle handle, std::opt
   PinSlot& pin = **held;
   if (pin.info.is_mapped)
     return base::fail(EAGAIN, "cannot map the pin: it is already mapped at %p", pin.info.mapping_address);
-  if (pin.has_failed_unmap) return base::fail(EIO, "cannot map the pin: its last unmap failed; unpin it");
+  if (pin.has_failed_unmap)
+    return base::fail(EIO, "cannot map the pin: an earlier unmap of the pin failed; unpin the memory");
   std::size_t size_bytes = requested_bytes.value_or(pin.info.page_bytes);
   const std::uint64_t before = pin.info.user_address - pin.info.page_address;
   if (start == MapStart::page && before != 0) {
     if (!held->context().backend->traits().uses_dmabuf_mmap) {
-      return base::fail(EINVAL, "cannot map the pin at 0x%llx: the pinned address is not page aligned; pin from 0x%llx",
+      return base::fail(EINVAL,
+                        "cannot map the pin at 0x%llx: the pinned address is not page aligned; pin memory at 0x%llx",
                         static_cast<unsigned long long>(pin.info.user_address),
                         static_cast<unsigned long long>(pin.info.page_address));
     }
@@ -124,13 +126,13 @@ base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void*
                             std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr || view->path == nullptr)
-    return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped; map it first");
+    return base::fail_literal(EINVAL, "cannot copy data: the pin is not mapped; map the pin first");
   if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
                       view->path->size_bytes());
   }
   if (size_bytes == 0) return {};
-  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  if (host == nullptr) return base::fail(EINVAL, "cannot copy %zu bytes: the host pointer is NULL", size_bytes);
   const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;
   return view->path->copy(direction, offset, host, size_bytes);
 }
@@ -139,13 +141,13 @@ base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, voi
                                     std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr || view->path == nullptr)
-    return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped; map it first");
+    return base::fail_literal(EINVAL, "cannot copy data: the pin is not mapped; map the pin first");
   if (size_bytes == 0) return {};
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
   if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {
     return base::fail(EINVAL, "cannot copy %zu bytes at %p: the range is not inside the mapping", size_bytes, device);
   }
-  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  if (host == nullptr) return base::fail(EINVAL, "cannot copy %zu bytes: the host pointer is NULL", size_bytes);
   const std::uintptr_t offset = address - view->user_base;
   const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;
   if (!is_inside(offset, size_bytes, view->path->size_bytes())) {

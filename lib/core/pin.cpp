@@ -13,15 +13,16 @@ namespace {
 
 base::Status check_request(const backend::Traits& traits, std::uint64_t address, std::size_t size_bytes,
                            const PinOptions& options) noexcept {
-  if (address == 0) return base::fail(EINVAL, "cannot pin: the device address is NULL");
-  if (size_bytes == 0) return base::fail(EINVAL, "cannot pin: the size is 0 bytes");
+  if (address == 0) return base::fail(EINVAL, "cannot pin memory: the device address is NULL");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot pin memory: the size is 0 bytes");
   if (size_bytes > std::numeric_limits<std::uint64_t>::max() - address) {
     return base::fail(EINVAL, "cannot pin 0x%llx + %zu bytes: the range reaches beyond the address space",
                       static_cast<unsigned long long>(address), size_bytes);
   }
   if (options.force_pcie && !traits.supports_force_pcie) {
     return base::fail(
-        EINVAL, "cannot force a mapping over PCIe: backend %s does not support it; pin without GDR_PIN_FLAG_FORCE_PCIE",
+        EINVAL,
+        "cannot pin memory with GDR_PIN_FLAG_FORCE_PCIE: backend '%s' does not support this flag; omit the flag",
         traits.name);
   }
   return {};
@@ -37,9 +38,7 @@ base::Status check_pages(const backend::Traits& traits, const backend::PinReques
   const bool is_enclosing =
       first <= request.address && bytes >= request.size_bytes && request.address - first <= bytes - request.size_bytes;
   if (is_aligned && is_enclosing) return {};
-  return base::fail(EIO,
-                    "cannot pin 0x%llx + %zu bytes: backend %s pinned 0x%llx + %zu bytes, which is misaligned or does "
-                    "not contain the range",
+  return base::fail(EIO, "cannot pin 0x%llx + %zu bytes: backend '%s' pinned the wrong range 0x%llx + %zu bytes",
                     static_cast<unsigned long long>(request.address), request.size_bytes, traits.name,
                     static_cast<unsigned long long>(first), pin.page_bytes());
 }

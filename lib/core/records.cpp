@@ -15,7 +15,7 @@ static_assert(std::is_trivially_destructible_v<decltype(pin_table)> && std::is_t
 
 tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept {
   if (handle == 0) return base::fail(EINVAL, "invalid %s handle: it is NULL", kind);
-  return base::fail(EINVAL, "invalid %s handle 0x%llx: already closed, or not from this library", kind,
+  return base::fail(EINVAL, "invalid %s handle 0x%llx: the handle is already closed or not from this library", kind,
                     static_cast<unsigned long long>(handle));
 }
 

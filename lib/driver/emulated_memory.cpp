@@ -246,7 +246,7 @@ base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_b
   auto again = emulated_find(page_address);
   if (again && again->buffer_id == allocation->buffer_id) return mapping;
   ::munmap(*mapping, size_bytes);
-  return base::fail(EINVAL, "cannot map emulated memory at 0x%" PRIx64 ": it was freed while it was being mapped",
+  return base::fail(EINVAL, "cannot map emulated memory at 0x%" PRIx64 ": the memory was freed during the mapping",
                     page_address);
 }
 

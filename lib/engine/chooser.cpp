@@ -109,8 +109,8 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
   for (const auto& of_direction : table.columns_) {
     for (const Column& rows : of_direction) {
       if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.up_to_bytes == SIZE_MAX; })) {
-        return base::fail_literal(
-            EINVAL, "cannot use the tuning profile: it lacks entries for some copies; run gdrkit tune again");
+        return base::fail_literal(EINVAL,
+                                  "cannot use the tuning profile: the profile is incomplete; run gdrkit tune again");
       }
     }
   }

@@ -40,7 +40,7 @@ base::Result<std::unique_ptr<DeviceEngines>> DeviceEngines::open(backend::Backen
                                                                  const ResidenceLimits& limits,
                                                                  const Table& table) noexcept {
   std::unique_ptr<DeviceEngines> engines(new (std::nothrow) DeviceEngines(backend, std::move(gpu), limits, table));
-  if (engines == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engines");
+  if (engines == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engines");
   if (base::Status opened = engines->need(Id::cpu); !opened) return base::pass(opened);
   return engines;
 }

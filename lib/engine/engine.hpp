@@ -88,7 +88,7 @@ class Engine {
   [[nodiscard]] virtual base::Result<Ticket> submit_if_warm(const Copy& copy) noexcept {
     if (!is_warm())
       return base::fail_literal(EAGAIN,
-                                "cannot start the copy immediately: the engine is not running yet; retry later");
+                                "cannot start the copy immediately: the copy engine is not running yet; retry later");
     return submit(copy);
   }
   /// Gets warm, without waiting for it; a hint, so a failure is not an error.

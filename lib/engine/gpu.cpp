@@ -30,8 +30,8 @@ base::Result<std::unique_ptr<Gpu>> Gpu::open(const driver::CudaCalls& calls, int
                         calls.stream_query != nullptr && calls.mem_host_register != nullptr &&
                         calls.mem_host_unregister != nullptr && calls.mem_host_get_device_pointer != nullptr;
   if (!is_whole) {
-    return base::fail_literal(EOPNOTSUPP,
-                              "cannot copy with the GPU: libcuda lacks required functions; update the NVIDIA driver");
+    return base::fail_literal(
+        EOPNOTSUPP, "cannot copy data with the GPU: libcuda lacks required functions; update the NVIDIA driver");
   }
   std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(calls, device));
   if (gpu == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening a GPU for copies");
@@ -81,18 +81,19 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
   }
   if (facts.context != 0) {
     if (facts.context == context()) return {};
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot copy memory at 0x%llx with the GPU: it belongs to a CUDA context other than the primary context of "
-        "device %d; use engine cpu",
-        static_cast<unsigned long long>(address), device_);
+    return base::fail(EOPNOTSUPP,
+                      "cannot copy memory at 0x%llx with the GPU: the memory belongs to a CUDA context other than the "
+                      "primary context of "
+                      "device %d; use copy engine 'cpu'",
+                      static_cast<unsigned long long>(address), device_);
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
   // Other memory, for instance of a pool, is always accessible by its own device.
   if (driver::has_access(calls_, address, device_, driver::cuda_mem_access_read_write).value_or(true)) return {};
-  return base::fail(EOPNOTSUPP,
-                    "cannot copy memory at 0x%llx with the GPU: device %d has no access to it; call cuMemSetAccess",
-                    static_cast<unsigned long long>(address), device_);
+  return base::fail(
+      EOPNOTSUPP,
+      "cannot copy memory at 0x%llx with the GPU: device %d has no access to the memory; call cuMemSetAccess",
+      static_cast<unsigned long long>(address), device_);
 }
 
 base::Result<backend::CudaScope> Gpu::enter() const noexcept {

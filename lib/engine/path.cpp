@@ -87,7 +87,7 @@ base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t
   // A copy by the GPU of memory that is gone would end the program's CUDA context.
   if (is_still_allocated()) return std::optional<Copy>(copy);
   if (forced_) {
-    return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
+    return base::fail(EINVAL, "cannot copy %zu bytes at 0x%llx: the device memory was freed", size_bytes,
                       static_cast<unsigned long long>(copy.device));
   }
   copy_by_cpu(*copy.copier, copy.direction, copy.mapped, copy.host, copy.size_bytes);
@@ -128,23 +128,24 @@ base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexce
     if (name == entry.name) return std::optional<Id>(entry.id);
   }
   return base::fail(EINVAL,
-                    "unknown engine '%s' (GDRKIT_ENGINE, or GDRKIT_DROPIN_ENGINE for libgdrapi); use one of: %s",
+                    "unknown engine '%s'; set GDRKIT_ENGINE (for libgdrapi: GDRKIT_DROPIN_ENGINE) to one of: %s",
                     name.c_str(), names_of_engines().c_str());
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while choosing an engine");
+  return base::fail_literal(ENOMEM, "out of memory while choosing a copy engine");
 }
 
 base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
   if (cuda_ != nullptr) return cuda_;
   if (!backend_.traits().is_emulated) return driver::cuda_calls();
   return base::fail_literal(
-      EOPNOTSUPP, "cannot open this engine: the emulated device supports only cpu; use engine cpu or automatic");
+      EOPNOTSUPP,
+      "cannot open the copy engine: the emulated device supports only 'cpu'; use copy engine 'cpu' or 'automatic'");
 }
 
 base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {
   if (profiles_.empty())
     return base::fail_literal(
-        ENOENT, "cannot find the cache folder: HOME is not set, and XDG_CACHE_HOME is not an absolute path; set one");
+        ENOENT, "cannot find the cache folder: HOME is not set, and XDG_CACHE_HOME is not an absolute path; set HOME");
   auto name = gpu.profile_name();
   if (!name) return base::pass(name);
   return profiles_ + "/" + *name;
@@ -183,7 +184,7 @@ base::Result<DeviceEngines*> Engines::engines_of(int device) noexcept try {
   if (!engines) return base::pass(engines);
   return devices_.emplace(device, std::move(*engines)).first->second.get();
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while opening engines");
+  return base::fail_literal(ENOMEM, "out of memory while opening copy engines");
 }
 
 base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std::optional<Id> forced) noexcept {
@@ -205,7 +206,7 @@ base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std
     if (!opened && forced) return base::pass(opened);
   }
   std::unique_ptr<Path> path(new (std::nothrow) Path(**engines, span, forced, facts->buffer_id));
-  if (path == nullptr) return base::fail_literal(ENOMEM, "out of memory while mapping");
+  if (path == nullptr) return base::fail_literal(ENOMEM, "out of memory while mapping device memory");
   return path;
 }
 

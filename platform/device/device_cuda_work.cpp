@@ -7,7 +7,7 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status lacking(const char* call) noexcept {
-  return base::fail(ENOSYS, "this CUDA driver is too old: it does not have %s; update the NVIDIA driver", call);
+  return base::fail(ENOSYS, "the NVIDIA driver does not provide %s; update the driver", call);
 }
 
 /// The oldest driver of which captured cuStreamWriteValue calls were tested. Drivers before 11.7 end the capture.

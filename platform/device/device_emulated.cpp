@@ -228,7 +228,8 @@ class EmulatedDevice final : public Device {
     const std::lock_guard lock(streams_mutex_);
     const auto found = streams_.find(stream.handle);
     if (found != streams_.end()) return found->second;
-    return base::fail(EINVAL, "unknown emulated stream %" PRIu64, stream.handle);
+    return base::fail(EINVAL, "unknown stream handle %" PRIu64 ": the emulated device has no such stream",
+                      stream.handle);
   }
 
   base::Status submit(Stream stream, std::function<void()> work) noexcept {
@@ -263,7 +264,7 @@ class EmulatedDevice final : public Device {
     const std::lock_guard lock(events_mutex);
     const auto found = events.find(event.handle);
     if (found != events.end()) return found->second;
-    return base::fail(EINVAL, "unknown emulated event %" PRIu64, event.handle);
+    return base::fail(EINVAL, "unknown event handle %" PRIu64 ": the emulated device has no such event", event.handle);
   }
 
   /// A copy is seen by accesses through the second mapping that follow it in another thread's program once that thread
@@ -380,8 +381,9 @@ base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept
   const std::int64_t begin_ns = (*first)->reached_ns();
   const std::int64_t end_ns = (*last)->reached_ns();
   if (begin_ns < 0 || end_ns < 0)
-    return base::fail(
-        EAGAIN, "cannot measure the time between events: one event is not recorded or not complete; synchronize first");
+    return base::fail(EAGAIN,
+                      "cannot measure the time between events: an event is not recorded or not complete; synchronize "
+                      "with the events first");
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 

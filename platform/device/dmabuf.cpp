@@ -10,7 +10,7 @@ namespace gdrkit::platform {
 base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, std::size_t size_bytes) noexcept {
   if (calls.mem_get_range_handle == nullptr) {
     return base::fail_literal(EOPNOTSUPP,
-                              "cannot export a dma-buf: the NVIDIA driver is older than CUDA 11.7; update it");
+                              "cannot export a dma-buf: the NVIDIA driver is older than CUDA 11.7; update the driver");
   }
   int fd = -1;
   const int result = calls.mem_get_range_handle(&fd, address, size_bytes, cuda_mem_range_handle_type_dmabuf_fd, 0);

@@ -17,13 +17,13 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   constexpr unsigned most_threads_of_a_block = 512;
   const auto n_pes = static_cast<unsigned>(parameters.team.n_pes);
   if (parameters.operation > CollectiveOperation::reducescatter || parameters.route > CollectiveRoute::shares) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'collective': unknown operation or route");
+    return base::fail(EINVAL, "cannot launch GPU kernel 'collective': unknown operation or algorithm");
   }
   if (parameters.team.n_pes < 1 || parameters.team.pe < 0 || parameters.team.pe >= parameters.team.n_pes ||
       parameters.root >= n_pes) {
-    return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': PE %d or root %u is out of range; use numbers below %d",
-                      parameters.team.pe, parameters.root, parameters.team.n_pes);
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'collective': PE %d or root PE %u is out of range; use numbers below %d",
+        parameters.team.pe, parameters.root, parameters.team.n_pes);
   }
   if (shape.threads > most_threads_of_a_block || shape.blocks > static_cast<unsigned>(parameters.team.lanes)) {
     return base::fail(EINVAL,
@@ -34,22 +34,34 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   const bool is_broadcast = parameters.operation == CollectiveOperation::broadcast;
   const std::size_t most = shmem::detail::small_bytes(parameters.team.scratch_bytes, is_broadcast ? 1 : n_pes - 1);
   if (parameters.route == CollectiveRoute::small && parameters.size_bytes > most) {
-    return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': %llu bytes exceed the scratch memory; use at most %zu",
-                      static_cast<unsigned long long>(parameters.size_bytes), most);
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'collective': %llu bytes exceed the scratch memory; use at most %zu bytes",
+        static_cast<unsigned long long>(parameters.size_bytes), most);
   }
-  if (parameters.route == CollectiveRoute::shares &&
-      ((!is_broadcast && parameters.operation != CollectiveOperation::reduce) ||
-       !shmem::detail::shares_fit(parameters.team.scratch_bytes, parameters.size_bytes, n_pes, is_broadcast))) {
+  const bool is_by_shares = parameters.route == CollectiveRoute::shares;
+  const bool is_by_parts = parameters.route == CollectiveRoute::parts;
+  if (is_by_shares && !is_broadcast && parameters.operation != CollectiveOperation::reduce) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': route 'shares' supports only a broadcast or reduce of "
-                      "several PEs that fits into the scratch memory");
+                      "cannot launch GPU kernel 'collective': algorithm 'shares' supports only broadcast and reduce");
   }
-  const bool has_parts = is_broadcast && n_pes > 2 && parameters.piece_bytes != 0 && parameters.piece_bytes % 16 == 0;
-  if (parameters.route == CollectiveRoute::parts && !has_parts) {
+  if (is_by_parts && !is_broadcast)
+    return base::fail(EINVAL, "cannot launch GPU kernel 'collective': algorithm 'parts' supports only broadcast");
+  if ((is_by_shares || is_by_parts) && n_pes < 3) {
+    return base::fail(EINVAL, "cannot launch GPU kernel 'collective': algorithm '%s' requires at least 3 PEs",
+                      is_by_shares ? "shares" : "parts");
+  }
+  if (is_by_shares &&
+      !shmem::detail::shares_fit(parameters.team.scratch_bytes, parameters.size_bytes, n_pes, is_broadcast)) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'collective': route 'parts' supports only a broadcast of 3 or more "
-                      "PEs, and a part size that is a multiple of 16 bytes");
+                      "cannot launch GPU kernel 'collective': %llu bytes exceed the scratch memory for algorithm "
+                      "'shares'; reduce the size",
+                      static_cast<unsigned long long>(parameters.size_bytes));
+  }
+  if (is_by_parts && (parameters.piece_bytes == 0 || parameters.piece_bytes % 16 != 0)) {
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'collective': invalid part size of %u bytes; use a nonzero multiple "
+                      "of 16",
+                      parameters.piece_bytes);
   }
   return {};
 }

@@ -26,6 +26,30 @@ struct GpuText {
   char text[320];
 };
 
+/// What to do after cuModuleLoadData failed with this CUresult; "" if unknown.
+struct LoadRemedy {
+  explicit LoadRemedy(int result) noexcept {
+    constexpr int invalid_image = 200, no_binary_for_gpu = 209, invalid_ptx = 218;
+    constexpr int jit_compiler_not_found = 221, unsupported_ptx_version = 222;
+    const char* const architectures = embedded_gpu_architectures();
+    switch (result) {
+      case invalid_image:
+      case no_binary_for_gpu:
+      case invalid_ptx:
+        std::snprintf(text, sizeof text,
+                      "; use a supported GPU (this gdrkit contains %s%sPTX for compute capability 7.0 and newer)",
+                      architectures, architectures[0] != '\0' ? ", and " : "");
+        break;
+      case jit_compiler_not_found:
+        std::snprintf(text, sizeof text, "; install the driver's libnvidia-ptxjitcompiler");
+        break;
+      case unsupported_ptx_version: std::snprintf(text, sizeof text, "; update the NVIDIA driver"); break;
+      default: break;
+    }
+  }
+  char text[320] = "";
+};
+
 /// The head of a fat binary: magic, version, size of the head, and number of the bytes after it.
 struct FatBinaryHead {
   static constexpr std::uint32_t expected_magic = 0xba55ed50;
@@ -119,13 +143,9 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
   const auto module = device_->load_module(image.bytes);
   if (!module) {
     const base::Error& error = module.error();
-    const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
-    return base::fail_vendor(
-        error.errno_value, error.vendor_code,
-        "cannot load the GPU kernel '%s' on %s: %s; check that the driver's libnvidia-ptxjitcompiler is installed "
-        "(this gdrkit contains %s%sPTX for compute capability 7.0 and newer)",
-        gpu_kernel_name(kernel), GpuText(*device_).text, error.text(), embedded_gpu_architectures(),
-        has_machine_code ? ", and " : "");
+    return base::fail_vendor(error.errno_value, error.vendor_code, "cannot load the GPU kernel '%s' on %s: %s%s",
+                             gpu_kernel_name(kernel), GpuText(*device_).text, error.text(),
+                             LoadRemedy(error.vendor_code).text);
   }
   char symbol[64];
   std::snprintf(symbol, sizeof symbol, "gdrkit_%s", gpu_kernel_name(kernel));

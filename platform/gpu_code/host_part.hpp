@@ -38,7 +38,7 @@ base::Status GpuKernels::launch_any(const Parameters& parameters, LaunchShape sh
   }
   auto* part = new (std::nothrow) HostPart<Parameters>{parameters, shape, play};
   if (part == nullptr)
-    return base::fail(ENOMEM, "out of memory while launching GPU kernel %s", gpu_kernel_name(kernel));
+    return base::fail(ENOMEM, "out of memory while launching GPU kernel '%s'", gpu_kernel_name(kernel));
   auto launched = device_->launch_host_function(stream, &HostPart<Parameters>::run, part);
   if (!launched) delete part;
   return launched;

@@ -20,12 +20,13 @@ base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsign
         parameters.writer, parameters.reader, n_pes);
   }
   if (shape.blocks > resident_blocks) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': %u blocks are too many; only %u run at once",
-                      shape.blocks, resident_blocks);
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': %u blocks are too many; use at most %u", shape.blocks,
+                      resident_blocks);
   }
   if (parameters.shape == LitmusShape::store_buffering && shape.blocks != 1) {
     return base::fail(
-        EINVAL, "cannot launch GPU kernel 'litmus': invalid number of blocks %u; use one for test store_buffering",
+        EINVAL,
+        "cannot launch GPU kernel 'litmus': invalid number of blocks %u; use one block for test 'store_buffering'",
         shape.blocks);
   }
   return {};

@@ -9,18 +9,18 @@ namespace {
 
 base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
   if (parameters.data_bytes % 4 != 0 || (parameters.data == 0 && parameters.data_bytes != 0)) {
-    return base::fail(
-        EINVAL,
-        "cannot launch GPU kernel 'ping_pong': invalid data of %llu bytes; give an address and a multiple of 4 bytes",
-        static_cast<unsigned long long>(parameters.data_bytes));
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'ping_pong': invalid data size of %llu bytes or data address 0; use a "
+                      "multiple of 4 bytes",
+                      static_cast<unsigned long long>(parameters.data_bytes));
   }
   if (shape.blocks > resident_blocks) {
-    return base::fail(
-        EINVAL, "cannot launch GPU kernel 'ping_pong': %u blocks are too many; use at most %u, so that all run at once",
-        shape.blocks, resident_blocks);
+    return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': %u blocks are too many; use at most %u",
+                      shape.blocks, resident_blocks);
   }
   const std::uint64_t last = std::uint64_t{parameters.first} + parameters.rounds;
-  if (last > stop_word) return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': too many rounds; use fewer");
+  if (last > stop_word)
+    return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': the number of rounds is too large");
   return {};
 }
 

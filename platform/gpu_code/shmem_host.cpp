@@ -17,14 +17,16 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   }
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
-    return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'shmem': invalid number of blocks %u, or several thread groups; use "
-                      "one block and one group for this operation",
-                      shape.blocks);
+    return base::fail(
+        EINVAL,
+        "cannot launch GPU kernel 'shmem': this operation does not support %u blocks or several thread groups; use "
+        "one block and one thread group",
+        shape.blocks);
   }
   constexpr unsigned most_threads_of_a_block = 512;
   if (shape.threads > most_threads_of_a_block) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': blocks of %u threads are too large; use at most %u",
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'shmem': blocks of %u threads are too large; use at most %u threads",
                       shape.threads, most_threads_of_a_block);
   }
   if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
@@ -38,11 +40,11 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   }
   const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
-      parameters.result % 8 != 0 || parameters.result == 0) {
-    return base::fail(
-        EINVAL,
-        "cannot launch GPU kernel 'shmem': the address of the result is 0, or an address is not a multiple of 8");
+      parameters.result % 8 != 0) {
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': an address is not a multiple of 8");
   }
+  if (parameters.result == 0)
+    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': the address of the result is 0");
   const bool steps_on = parameters.step_bytes != 0;
   if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0
                : parameters.path_bytes != 0) {

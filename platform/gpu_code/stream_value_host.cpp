@@ -10,9 +10,10 @@ namespace {
 
 base::Status check(const StreamValueParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (shape.blocks != 1)
-    return base::fail(EINVAL, "cannot launch GPU kernel 'stream_value': %u blocks are too many; use one", shape.blocks);
+    return base::fail(EINVAL, "cannot launch GPU kernel 'stream_value': %u blocks are too many; use one block",
+                      shape.blocks);
   if (parameters.size_bytes <= sizeof parameters.words) return {};
-  return base::fail(EINVAL, "cannot launch GPU kernel 'stream_value': %llu bytes are too many; use at most %zu",
+  return base::fail(EINVAL, "cannot launch GPU kernel 'stream_value': %llu bytes are too many; use at most %zu bytes",
                     static_cast<unsigned long long>(parameters.size_bytes), sizeof parameters.words);
 }
 

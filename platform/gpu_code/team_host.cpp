@@ -17,14 +17,16 @@ base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned
       (parameters.scope == ShmemScope::warp && shape.threads < warp)) {
     return base::fail(EINVAL,
                       "cannot launch GPU kernel 'team': invalid shape of %u blocks of %u threads; use one block of at "
-                      "most 512 threads, and at least 32 threads for a warp",
+                      "most 512 threads (for a warp, at least 32)",
                       shape.blocks, shape.threads);
   }
-  if ((parameters.target | parameters.source | parameters.size_bytes) % 4 != 0 || parameters.result % 8 != 0 ||
-      parameters.result == 0) {
+  if ((parameters.target | parameters.source | parameters.size_bytes) % 4 != 0) {
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'team': the target address, source address or size is not a multiple of 4");
+  }
+  if (parameters.result % 8 != 0 || parameters.result == 0) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'team': the target, the source or the size is not a multiple of 4, or "
-                      "the address of the result is 0 or not a multiple of 8");
+                      "cannot launch GPU kernel 'team': the address of the result is not a nonzero multiple of 8");
   }
   return {};
 }

@@ -41,16 +41,17 @@ int ordinal_in_use(const driver::CudaCalls& cuda) noexcept {
 /// Whether the backend is likely to work although it could not be tested and was not requested.
 base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda) noexcept {
   if (const int found = driver::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
-    return base::fail(found == -ENOENT ? ENODEV : -found,
-                      "cannot access %s: %s; install the NVIDIA driver, or allow this user or container to use it",
-                      driver_node, std::strerror(-found));
+    return base::fail(found == -ENOENT ? ENODEV : -found, "cannot access %s: %s; %s", driver_node,
+                      std::strerror(-found),
+                      found == -ENOENT ? "install the NVIDIA driver, or start the container with --gpus all"
+                                       : "give this user or container read and write permission");
   }
   int version = 0;
   (void)cuda.driver_get_version(&version);
   if (version >= first_known_version) return {};
   return base::fail(EOPNOTSUPP,
-                    "cannot test dma-bufs: this process has no primary CUDA context; create one, or set "
-                    "GDRKIT_BACKEND=dmabuf (CUDA %d.%d is older than 13.3, so dma-bufs may not be mappable)",
+                    "cannot test whether CUDA %d.%d supports mappings of dma-bufs: this process has no primary CUDA "
+                    "context; create a primary context, or set GDRKIT_BACKEND=dmabuf to skip the test",
                     version / 1000, version % 1000 / 10);
 }
 
@@ -144,7 +145,9 @@ base::Result<MappedRegion> DmabufPin::map(std::size_t size_bytes, MappingType re
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != mapping_.type()) {
     return base::fail(
-        EOPNOTSUPP, "cannot map 0x%" PRIx64 " as %s: the driver maps this dma-buf only as %s; request the default type",
+        EOPNOTSUPP,
+        "cannot map 0x%" PRIx64
+        " with mapping type '%s': the driver supports only type '%s' for this dma-buf; request the default type",
         page_address_, name_of(requested), name_of(mapping_.type()));
   }
   base::Status mapped = mapping_.map(*length);
@@ -184,7 +187,7 @@ base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& r
     return make_pointer_pin(cuda_, request.address, *range);
   return DmabufPin::create(*this, *range, request.force_pcie);
 } catch (...) {
-  return base::fail_literal(ENOMEM, "out of memory while pinning");
+  return base::fail_literal(ENOMEM, "out of memory while pinning device memory");
 }
 
 }  // namespace
@@ -209,7 +212,7 @@ base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, co
   const base::Error* const refusal = known != nullptr && settings.backend.empty() ? known->get() : nullptr;
   if (refusal != nullptr) return tl::unexpected<base::Error>(*refusal);
   std::unique_ptr<DmabufBackend> backend(new (std::nothrow) DmabufBackend(system, cuda));
-  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the dmabuf backend");
+  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening backend 'dmabuf'");
   if (auto tried = backend->try_scratch(); !tried) {
     if (known != nullptr) known->keep(tried.error());
     return base::pass(tried);

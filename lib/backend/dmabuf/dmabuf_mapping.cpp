@@ -96,8 +96,8 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
   if (result == -ENOMEM) return bar1_is_full(size_bytes, "mmap: out of memory");
   if (result < 0) {
     return base::fail(-result,
-                      "cannot map the dma-buf: mmap of %zu bytes: %s (before CUDA 13.3, dma-bufs of discrete GPUs are "
-                      "only for RDMA); set GDRKIT_BACKEND=rm",
+                      "cannot map the dma-buf: mmap of %zu bytes: %s; update the driver to CUDA 13.3 or newer, or set "
+                      "GDRKIT_BACKEND=rm",
                       size_bytes, std::strerror(-result));
   }
   address_ = static_cast<std::uint8_t*>(mapped);

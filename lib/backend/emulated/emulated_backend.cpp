@@ -99,10 +99,10 @@ base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType 
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::write_combining) {
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot map emulated memory as %s: the emulated device supports only write-combining; request the default type",
-        name_of(requested));
+    return base::fail(EOPNOTSUPP,
+                      "cannot map emulated memory with mapping type '%s': the emulated device supports only type "
+                      "'write-combining'; request the default type",
+                      name_of(requested));
   }
   auto mapping = driver::emulated_map_held(held_, *length);
   if (!mapping) return base::pass(mapping);
@@ -177,7 +177,7 @@ base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& setti
   auto probe = driver::emulated_find(0);
   if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
   std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend(*devices));
-  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the emulated backend");
+  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening backend 'emulated'");
   return backend;
 }
 

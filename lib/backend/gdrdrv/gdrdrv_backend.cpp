@@ -72,28 +72,29 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
     case EINVAL:
       return base::fail(EINVAL,
                         "cannot pin 0x%" PRIx64 " + %" PRIu64
-                        " bytes with gdrdrv: the range is freed or not device memory, exceeds its allocation, or does "
-                        "not support GPUDirect RDMA; pin a range of one cudaMalloc allocation",
+                        " bytes with backend 'gdrdrv': the range is not inside one live allocation that supports "
+                        "GPUDirect RDMA; pin a range of one cudaMalloc allocation",
                         range.page_address, range.page_bytes);
     case EOPNOTSUPP:
       return base::fail(EOPNOTSUPP,
                         "cannot pin 0x%" PRIx64
-                        " with gdrdrv: the GPU or the memory type does not support it; pin memory of cudaMalloc",
+                        " with backend 'gdrdrv': the kernel module does not support this GPU or this type of memory; "
+                        "pin memory of cudaMalloc",
                         range.page_address);
     case ENOMEM:
-      return base::fail(
-          ENOMEM,
-          "cannot pin %" PRIu64 " KiB at 0x%" PRIx64
-          " with gdrdrv: BAR1 is full, or the kernel module's limit for all processes is reached; unpin other memory",
-          range.page_bytes / 1024, range.page_address);
+      return base::fail(ENOMEM,
+                        "cannot pin %" PRIu64 " KiB at 0x%" PRIx64
+                        " with backend 'gdrdrv': BAR1 is full, or all processes together have reached the limit of the "
+                        "kernel module; unpin other memory",
+                        range.page_bytes / 1024, range.page_address);
     case EACCES:
       return base::fail(EACCES,
-                        "cannot pin with gdrdrv: this process inherited the open %s from another process; open a "
-                        "context in this process",
+                        "cannot pin memory with backend 'gdrdrv': this process inherited the open file %s from another "
+                        "process; open a new context in this process",
                         node);
     default:
       return base::fail(error == EPERM || error == EMFILE ? error : EIO,
-                        "cannot pin 0x%" PRIx64 " + %" PRIu64 " bytes with gdrdrv: %s", range.page_address,
+                        "cannot pin 0x%" PRIx64 " + %" PRIu64 " bytes with backend 'gdrdrv': %s", range.page_address,
                         range.page_bytes, std::strerror(error));
   }
 }
@@ -113,7 +114,8 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, co
 base::Status GdrdrvPin::check_state() noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "cannot read the new pin from the gdrdrv kernel module: %s", std::strerror(-result));
+    return base::fail(EIO, "cannot read the state of the new pin from the gdrdrv kernel module: %s",
+                      std::strerror(-result));
   }
   cost_ = {state.pin_cycles, state.tsc_khz};
   std::int64_t offset = 0;
@@ -153,14 +155,14 @@ base::Status GdrdrvPin::request_type(MappingType requested) noexcept {
     return {};
   }
   if (result == -EOPNOTSUPP) {
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot map 0x%" PRIx64
-        " as %s: the gdrdrv kernel module does not support this type for this memory; request the default type",
-        page_address_, name_of(requested));
+    return base::fail(EOPNOTSUPP,
+                      "cannot map 0x%" PRIx64
+                      " with mapping type '%s': the gdrdrv kernel module does not support this type for this memory; "
+                      "request the default type",
+                      page_address_, name_of(requested));
   }
   return base::fail(-result == EINVAL || -result == EACCES ? -result : EIO,
-                    "cannot request a %s mapping from the gdrdrv kernel module: %s", name_of(requested),
+                    "cannot request mapping type '%s' from the gdrdrv kernel module: %s", name_of(requested),
                     std::strerror(-result));
 }
 
@@ -168,7 +170,7 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
   void* mapped = nullptr;
   if (const int result = file_.map(handle_, bytes, &mapped); result < 0) {
     if (is_invalidated()) {
-      return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner; unpin it", page_address_);
+      return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed; unpin it", page_address_);
     }
     return base::fail(-result, "cannot map 0x%" PRIx64 ": mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s",
                       page_address_, bytes, node, handle_, std::strerror(-result));
@@ -187,9 +189,8 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   const auto type = static_cast<MappingType>(state.mapping_type);
   if (state.mapping_type > static_cast<unsigned>(MappingType::device) || !is_supported(type)) {
     if (is_invalidated()) {
-      return base::fail(
-          EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner while it was being mapped; unpin it",
-          page_address_);
+      return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed during the mapping; unpin it",
+                        page_address_);
     }
     return base::fail(EIO, "cannot map 0x%" PRIx64 ": the gdrdrv kernel module reports the invalid mapping type %u",
                       page_address_, state.mapping_type);
@@ -197,16 +198,15 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   if (requested == MappingType::none || requested == type) return type;
   return base::fail(EOPNOTSUPP,
                     "cannot map 0x%" PRIx64
-                    " as %s: gdrdrv %u.%u maps this memory as %s; install a newer version or request another "
-                    "mapping type",
+                    " with mapping type '%s': gdrdrv %u.%u supports only type '%s' for this memory; update gdrdrv, or "
+                    "request the default type",
                     page_address_, name_of(requested), file_.version().major_number(), file_.version().minor_number(),
                     name_of(type));
 }
 
 base::Status GdrdrvPin::unmap() noexcept {
   if (address_ == nullptr)
-    return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": it is not mapped (never mapped, or already unmapped)",
-                      page_address_);
+    return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": the memory is not mapped", page_address_);
   if (const int result = driver::as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
     return base::fail(-result, "cannot unmap the memory: munmap: %s", std::strerror(-result));
   }
@@ -224,7 +224,8 @@ base::Status GdrdrvPin::unpin() noexcept {
   address_ = nullptr;
   const int result = file_.unpin(handle_);
   if (!unmapped || result >= 0) return unmapped;
-  return base::fail(-result, "cannot unpin handle 0x%" PRIx64 " with gdrdrv: %s", handle_, std::strerror(-result));
+  return base::fail(-result, "cannot unpin handle 0x%" PRIx64 " of backend 'gdrdrv': %s", handle_,
+                    std::strerror(-result));
 }
 
 bool GdrdrvPin::is_invalidated() const noexcept {
@@ -279,7 +280,7 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& r
   return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie},
                            cuda_ != nullptr ? pci_of(*cuda_, *range) : std::string());
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while pinning");
+  return base::fail_literal(ENOMEM, "out of memory while pinning device memory");
 }
 
 base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device, std::size_t size_bytes) noexcept {
@@ -294,7 +295,7 @@ base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device,
 base::Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<ModuleFile> file,
                                                     const driver::CudaCalls* cuda) noexcept {
   std::unique_ptr<Backend> backend(new (std::nothrow) GdrdrvBackend(std::move(file), cuda));
-  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv backend");
+  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening backend 'gdrdrv'");
   return backend;
 }
 

@@ -34,8 +34,8 @@ int number_in(driver::System& system, const char* list) noexcept {
 }
 
 /// Whether the node is a leftover of an earlier module, by its numbers and those of the loaded module in /proc/devices
-/// and /proc/misc. `text` is then "/dev/gdrdrv is stale: it has the number 236:0, and the loaded gdrdrv has 240:0; ..."
-/// and the remedy. It is empty for a current node, and if the node or the lists cannot be read.
+/// and /proc/misc. `text` is then "the device file has the number 236:0, but the loaded gdrdrv kernel module has 240:0;
+/// ..." and the remedy. It is empty for a current node, and if the node or the lists cannot be read.
 struct StaleNode {
   explicit StaleNode(driver::System& system) noexcept;
   [[nodiscard]] bool is_stale() const noexcept { return text[0] != '\0'; }
@@ -53,16 +53,17 @@ StaleNode::StaleNode(driver::System& system) noexcept {
       major == misc_major ? static_cast<int>(minor) == own_minor : static_cast<int>(major) == own_major;
   if (is_current) return;
   if (own_major >= 0) {
+    std::snprintf(text, sizeof text,
+                  "the device file has the number %u:%u, but the loaded gdrdrv kernel module has %d:0; remove the "
+                  "file, then run mknod -m 666 "
+                  "%s c %d 0 (in a container: restart the container instead)",
+                  major, minor, own_major, node, own_major);
+  } else if (own_minor < 0) {
     std::snprintf(
         text, sizeof text,
-        "%s is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0; remove the file, then run mknod -m 666 "
-        "%s c %d 0 (in a container: restart the container instead)",
-        node, major, minor, own_major, node, own_major);
-  } else if (own_minor < 0) {
-    std::snprintf(text, sizeof text,
-                  "%s is stale: it has the number %u:%u, and no gdrdrv kernel module is loaded; load it, or remove the "
-                  "device file",
-                  node, major, minor);
+        "the device file has the number %u:%u, but no gdrdrv kernel module is loaded; load the module, or remove the "
+        "device file",
+        major, minor);
   }
 }
 
@@ -70,23 +71,22 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
   const StaleNode stale(system);
   switch (error) {
     case ENOENT:
-      return base::fail(
-          ENODEV,
-          "cannot open %s: it does not exist; load the optional gdrdrv kernel module; containers also need --device %s",
-          node, node);
+      return base::fail(ENODEV,
+                        "cannot open %s: the device file does not exist; load the optional gdrdrv kernel module (in a "
+                        "container: also start the container with --device %s)",
+                        node, node);
     case ENXIO:
     case ENODEV:
-      if (stale.is_stale()) return base::fail(ENODEV, "cannot use gdrdrv: %s", stale.text);
-      return base::fail(ENODEV,
-                        "cannot open %s: %s; load the gdrdrv kernel module, or recreate the device file if its device "
-                        "number is outdated",
-                        node, std::strerror(error));
+      if (stale.is_stale()) return base::fail(ENODEV, "cannot open %s: %s", node, stale.text);
+      return base::fail(ENODEV, "cannot open %s: %s; load the gdrdrv kernel module and recreate the device file", node,
+                        std::strerror(error));
     case EACCES:
       return base::fail(EACCES, "cannot open %s: %s; give this user read and write permission (check: ls -l %s)", node,
                         std::strerror(error), node);
     case EPERM:
       return base::fail(EACCES,
-                        "cannot open %s: %s (device rules of the container); start the container with --device %s "
+                        "cannot open %s: the device rules of the container exclude this device (%s); start the "
+                        "container with --device %s "
                         "instead of a volume",
                         node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
@@ -98,14 +98,13 @@ base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t mi
   const ModuleVersion version{driver};
   const ModuleVersion minimum{minimum_api};
   if (driver < oldest_module) {
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot use gdrdrv %u.%u: it is older than 2.0, the oldest supported version; update the kernel module",
-        version.major_number(), version.minor_number());
+    return base::fail(EOPNOTSUPP,
+                      "cannot use gdrdrv %u.%u: the oldest supported version is 2.0; update the kernel module",
+                      version.major_number(), version.minor_number());
   }
   if (minimum_api > supported_api) {
     return base::fail(EOPNOTSUPP,
-                      "cannot use gdrdrv %u.%u: it requires a library with API %u.%u or newer, but this gdrkit has API "
+                      "cannot use gdrdrv %u.%u: the kernel module requires API %u.%u or newer, but this gdrkit has API "
                       "2.6; update gdrkit",
                       version.major_number(), version.minor_number(), minimum.major_number(), minimum.minor_number());
   }
@@ -149,13 +148,12 @@ base::Status ModuleFile::read_version() noexcept {
   const int result = call(request::get_version, &reply);
   if (result == -ENOTTY || result == -EINVAL) {
     if (const StaleNode stale(system_); stale.is_stale()) {
-      return base::fail(EOPNOTSUPP, "cannot use gdrdrv: another driver rejected GET_VERSION (%s), because %s",
-                        std::strerror(-result), stale.text);
+      return base::fail(EOPNOTSUPP, "cannot read the version of %s: %s", node, stale.text);
     }
-    return base::fail(
-        EOPNOTSUPP,
-        "cannot use %s: it is not the device file of gdrdrv 2.0 or newer (GET_VERSION: %s); load gdrdrv 2.0 or newer",
-        node, std::strerror(-result));
+    return base::fail(EOPNOTSUPP,
+                      "cannot use %s: the device file does not belong to gdrdrv 2.0 or newer (GET_VERSION: %s); load "
+                      "gdrdrv 2.0 or newer",
+                      node, std::strerror(-result));
   }
   if (result < 0) return base::fail(-result, "cannot read the version of %s: %s", node, std::strerror(-result));
   auto version = check_version(reply.driver, reply.minimum_api);
@@ -171,7 +169,8 @@ base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* nam
   GetAttribute reply{attribute, 0};
   const int result = call(request::get_attribute, &reply);
   if (result < 0 && result != -EINVAL)
-    return base::fail(-result, "cannot read an attribute of %s (%s): %s", node, name, std::strerror(-result));
+    return base::fail(-result, "cannot read from %s whether the kernel module supports %s: %s", node, name,
+                      std::strerror(-result));
   *value = result >= 0 && reply.value == 1;
   return {};
 }

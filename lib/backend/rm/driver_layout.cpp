@@ -17,7 +17,8 @@ constexpr DriverLayout rows[] = {
 base::Result<DriverLayout> layout_for(const driver::DriverVersion& version, const std::string& version_text,
                                       bool allow_unreviewed) noexcept {
   if (version < rows[0].first) {
-    return base::fail(ENOTSUP, "cannot use NVIDIA driver %s: it is too old; update it to 515.43.04 or newer",
+    return base::fail(ENOTSUP,
+                      "cannot use NVIDIA driver %s: the oldest supported version is 515.43.04; update the driver",
                       version_text.c_str());
   }
   if (version.major > newest_reviewed_major && !allow_unreviewed) {

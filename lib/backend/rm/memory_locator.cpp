@@ -19,7 +19,7 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
   if (space.type != addr_space_video_memory) {
     return base::fail(
         EOPNOTSUPP,
-        "cannot pin: the memory behind the pointer is not video memory (address space type %u); pin device memory",
+        "cannot pin the memory: the range is not in video memory (address space type %u); pin device memory",
         space.type);
   }
   InfoEntry size{surface_size_in_4k, 0};
@@ -29,8 +29,8 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
   const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
   if (piece.size_bytes == 0 || piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
     return base::fail(EIO,
-                      "cannot pin: %" PRIu64 " bytes at offset %" PRIu64
-                      " exceed the driver's memory object of %" PRIu64 " bytes",
+                      "cannot pin %" PRIu64 " bytes at offset %" PRIu64
+                      " of an allocation: the driver reports an allocation of only %" PRIu64 " bytes",
                       piece.size_bytes, piece.offset, object_bytes);
   }
   return {};
@@ -51,7 +51,7 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
     if (duplicate.error().vendor_code != static_cast<int>(status::insufficient_permissions))
       return base::pass(duplicate);
     return base::fail_vendor(EACCES, duplicate.error().vendor_code,
-                             "cannot pin: the memory belongs to another process or to an MPS server (RM_DUP_OBJECT: "
+                             "cannot pin the memory: another process or an MPS server owns the memory (RM_DUP_OBJECT: "
                              "status 0x%x, %s); pin memory that this process allocated without MPS",
                              status::insufficient_permissions, status_name(status::insufficient_permissions));
   }
@@ -74,17 +74,18 @@ Pieces observed_pieces(const driver::ObservedExport& seen, int result, std::uint
   constexpr int invalid_value = 1;
   if (result == invalid_value) {
     return base::fail_vendor(EINVAL, result,
-                             "cannot pin: the memory is imported from another process, or the range has holes "
+                             "cannot pin the memory: the range has holes or belongs to another process "
                              "(cuMemGetHandleForAddressRange: %s); pin one allocation of this process",
                              driver::cuda_result_name(result));
   }
   if (result != 0)
-    return driver::cuda_failure(result, "cannot export the memory to pin as a dma-buf: cuMemGetHandleForAddressRange");
+    return driver::cuda_failure(result, "cannot export the memory as a dma-buf: cuMemGetHandleForAddressRange");
   if (!seen.hook) {
-    return base::fail(EOPNOTSUPP,
-                      "cannot pin: the ioctl calls of libcuda cannot be observed (%s); use another backend, such as "
-                      "gdrdrv, or, for memory of cudaMalloc, set GDRKIT_ALLOW_IPC_HANDLE=1",
-                      seen.hook.error().text());
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot pin the memory: gdrkit cannot observe the ioctl calls of libcuda (%s); set GDRKIT_BACKEND=gdrdrv, "
+        "or set GDRKIT_ALLOW_IPC_HANDLE=1 for memory of cudaMalloc",
+        seen.hook.error().text());
   }
   return decode_export(seen.ioctls, size);
 }
@@ -109,8 +110,8 @@ Pieces pieces_inside_block(const driver::CudaCalls& cuda, driver::System& system
   const auto& at = range.attributes;
   const std::uint64_t end = range.page_address + range.page_bytes;
   if (at.mapping_size == 0 || range.page_address <= at.mapping_base || end > at.mapping_base + at.mapping_size) {
-    return base::fail(EINVAL,
-                      "cannot pin: the range is not inside one block of a memory pool; pin inside one allocation");
+    return base::fail(
+        EINVAL, "cannot pin the memory: the range is not inside one block of a memory pool; pin inside one allocation");
   }
   driver::ObservedExport seen;
   const int result = observe_export(cuda, system, at.mapping_base, end - at.mapping_base, seen);
@@ -142,13 +143,12 @@ base::Result<ObjectHandle> import_exported(const driver::CudaCalls& cuda, driver
                                            std::uint64_t address) noexcept {
   std::uint64_t handle = 0;
   if (const int result = cuda.mem_retain_handle(&handle, reinterpret_cast<void*>(address)); result != 0) {
-    return driver::cuda_failure(result, "cannot pin: CUDA does not find the memory: cuMemRetainAllocationHandle");
+    return driver::cuda_failure(result, "cannot pin the memory: cuMemRetainAllocationHandle");
   }
   int fd = -1;
   const int result = cuda.mem_export(&fd, handle, driver::cuda_mem_handle_type_posix_fd, 0);
   (void)cuda.mem_release(handle);
-  if (result != 0)
-    return driver::cuda_failure(result, "cannot pin: CUDA does not export the memory: cuMemExportToShareableHandle");
+  if (result != 0) return driver::cuda_failure(result, "cannot pin the memory: cuMemExportToShareableHandle");
   ImportObject import{fd, import_type_rm, device.device(), device.device(), 0};
   auto imported =
       device.client().control(device.client().root(), control::import_object_from_fd, &import, sizeof import);
@@ -163,17 +163,17 @@ base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& sys
   for (std::uint64_t address = range.page_address; address < end;) {
     driver::PointerAttributes at;
     if (const int result = driver::pointer_attributes(cuda, address, &at); result != 0) {
-      return driver::cuda_failure(result, "cannot pin: CUDA does not find the memory: cuPointerGetAttributes");
+      return driver::cuda_failure(result, "cannot pin the memory: cuPointerGetAttributes");
     }
     if ((at.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP,
-                        "cannot pin: the memory was allocated without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR; set it "
-                        "in cuMemCreate");
+                        "cannot pin the memory: CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR was not set in cuMemCreate; "
+                        "set this handle type");
     }
     std::uint64_t mapping_end = 0;
     if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||
         mapping_end <= address) {
-      return base::fail(EIO, "cannot pin: CUDA reports a mapping that does not contain the address");
+      return base::fail(EIO, "cannot pin the memory: CUDA reports a mapping that does not contain the address");
     }
     memory.pieces.push_back({});  // allocates the space first, so that no object can be lost
     memory.pieces.pop_back();
@@ -191,14 +191,14 @@ base::Status by_ipc_handle(const driver::CudaCalls& cuda, RmDevice& device, cons
                            OwnedMemory& memory) {
   driver::CudaIpcHandle handle{};
   if (const int result = cuda.ipc_get_mem_handle(handle.data(), range.attributes.range_start); result != 0) {
-    return driver::cuda_failure(result, "cannot pin: CUDA does not export the memory: cuIpcGetMemHandle");
+    return driver::cuda_failure(result, "cannot pin the memory: cuIpcGetMemHandle");
   }
   auto ipc = decode_ipc_handle(handle, range.attributes.range_size);
   if (!ipc) return base::pass(ipc);
   MemoryPiece piece = ipc->allocation;
   const std::uint64_t object_start = range.attributes.range_start - piece.offset;
   if (range.page_address < object_start || range.page_address + range.page_bytes > object_start + ipc->object_bytes) {
-    return base::fail(EIO, "cannot pin: the range reaches outside the memory object of CUDA's IPC handle");
+    return base::fail(EIO, "cannot pin the memory: the range exceeds the allocation of CUDA's IPC handle");
   }
   piece.offset = range.page_address - object_start;
   piece.size_bytes = range.page_bytes;
@@ -231,7 +231,7 @@ base::Result<OwnedMemory> locate(const driver::CudaCalls& cuda, driver::System& 
   }
   return base::pass(found);
 } catch (...) {
-  return base::fail_literal(ENOMEM, "out of memory while pinning");
+  return base::fail_literal(ENOMEM, "out of memory while pinning device memory");
 }
 
 }  // namespace gdrkit::backend::rm

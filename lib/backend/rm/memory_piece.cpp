@@ -41,15 +41,16 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
                         std::vector<MemoryPiece>& pieces) {
   const ExportLayout* layout = find_layout(seen);
   if (layout == nullptr) {
-    return base::fail(EIO, "cannot pin: CUDA's dma-buf export has an unknown layout of %u bytes; update gdrkit",
+    return base::fail(EIO,
+                      "cannot pin the memory: CUDA's dma-buf export has an unknown format of %u bytes; update gdrkit",
                       static_cast<unsigned>(_IOC_SIZE(seen.request)));
   }
   const auto& bytes = seen.argument;
   const auto status = field<std::uint32_t>(bytes, layout->status);
   if (seen.result < 0 || status != status::ok) {
     return base::fail_vendor(EIO, static_cast<int>(status),
-                             "cannot pin: CUDA's dma-buf export failed with errno %d, status 0x%x (%s)", -seen.result,
-                             status, status_name(status));
+                             "cannot pin the memory: CUDA's dma-buf export failed with errno %d, status 0x%x (%s)",
+                             -seen.result, status, status_name(status));
   }
   const auto client = field<std::uint32_t>(bytes, 4);
   const auto total_objects = field<std::uint32_t>(bytes, 8);
@@ -62,7 +63,8 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
                              count <= total_objects - static_cast<std::uint32_t>(pieces.size()) &&
                              total_bytes == size_bytes;
   if (!is_consistent)
-    return base::fail(EIO, "cannot pin: CUDA's dma-buf export has inconsistent counts; update gdrkit");
+    return base::fail(
+        EIO, "cannot pin the memory: CUDA's dma-buf export contains contradictory handles or sizes; update gdrkit");
   for (std::uint32_t i = 0; i < count; ++i) {
     MemoryPiece piece{client, field<std::uint32_t>(bytes, layout->handles + 4 * std::size_t{i}),
                       field<std::uint64_t>(bytes, layout->offsets + 8 * std::size_t{i}),
@@ -70,7 +72,8 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
     std::uint64_t end = 0;
     if (piece.object == 0 || piece.size_bytes == 0 || __builtin_add_overflow(piece.offset, piece.size_bytes, &end) ||
         piece.size_bytes > size_bytes - totals.bytes) {
-      return base::fail(EIO, "cannot pin: object %u of CUDA's dma-buf export is out of range; update gdrkit", i);
+      return base::fail(
+          EIO, "cannot pin the memory: handle %u of CUDA's dma-buf export has an invalid range; update gdrkit", i);
     }
     totals.bytes += piece.size_bytes;
     pieces.push_back(piece);
@@ -88,13 +91,13 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<driver::O
     if (auto decoded = decode_one(seen, size_bytes, totals, pieces); !decoded) return base::pass(decoded);
   }
   if (pieces.empty()) {
-    return base::fail(
-        EIO,
-        "cannot pin: gdrkit did not observe CUDA's dma-buf export; run without other tools that intercept ioctl calls");
+    return base::fail(EIO,
+                      "cannot pin the memory: gdrkit did not observe CUDA's dma-buf export; stop other tools that "
+                      "intercept ioctl calls");
   }
   if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
-    return base::fail(EIO, "cannot pin: only %zu of %u objects of CUDA's dma-buf export were observed", pieces.size(),
-                      totals.objects);
+    return base::fail(EIO, "cannot pin the memory: gdrkit observed only %zu of %u handles of CUDA's dma-buf export",
+                      pieces.size(), totals.objects);
   }
   return pieces;
 } catch (...) {
@@ -105,7 +108,7 @@ base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::Obser
                                                  std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
   if (layout == nullptr)
-    return base::fail(EIO, "cannot pin: CUDA rejected the dma-buf export and reported no memory object");
+    return base::fail(EIO, "cannot pin the memory: CUDA rejected the dma-buf export without a handle of the memory");
   const auto& bytes = ioctls[0].argument;
   const MemoryPiece piece{field<std::uint32_t>(bytes, 4), field<std::uint32_t>(bytes, layout->handles),
                           field<std::uint64_t>(bytes, layout->offsets), size_bytes};
@@ -114,8 +117,8 @@ base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::Obser
                            field<std::uint32_t>(bytes, 8) == 1 && field<std::uint32_t>(bytes, 12) == 1 &&
                            piece.client != 0 && piece.object != 0 && piece.offset == expected_offset && size_bytes != 0;
   if (!is_expected)
-    return base::fail(
-        EIO, "cannot pin: CUDA rejected the dma-buf export and reported no memory object at the expected offset");
+    return base::fail(EIO,
+                      "cannot pin the memory: CUDA rejected the dma-buf export without a valid handle of the memory");
   return piece;
 }
 
@@ -135,7 +138,8 @@ base::Result<IpcMemory> decode_ipc_handle(const driver::CudaIpcHandle& handle, s
   const bool is_plausible = piece.client != 0 && piece.object != 0 && piece.size_bytes == range_size &&
                             range_size != 0 && piece.offset < memory.object_bytes &&
                             piece.size_bytes <= memory.object_bytes - piece.offset;
-  if (!is_plausible) return base::fail(EIO, "cannot pin: CUDA's IPC handle has an unknown layout; update gdrkit");
+  if (!is_plausible)
+    return base::fail(EIO, "cannot pin the memory: CUDA's IPC handle has an unknown format; update gdrkit");
   return memory;
 }
 

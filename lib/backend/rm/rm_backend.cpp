@@ -138,7 +138,8 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal)) {
     return base::fail(EOPNOTSUPP,
-                      "cannot map 0x%" PRIx64 " as cached: BAR1 of a discrete GPU is uncached; request write-combining",
+                      "cannot map 0x%" PRIx64
+                      " with mapping type 'cached': BAR1 of a discrete GPU is uncached; request type 'write-combining'",
                       page_address_);
   }
   const auto length = length_to_map(*this, size_bytes, mapping_.address());
@@ -152,8 +153,9 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   if (mapped && requested != MappingType::none && type != requested)
     mapped = base::fail(
         EOPNOTSUPP,
-        "cannot map 0x%" PRIx64 " as %s: the driver supports only %s for this memory; request the default type",
-        page_address_, name_of(requested), type == MappingType::device ? "device (uncached)" : name_of(type));
+        "cannot map 0x%" PRIx64
+        " with mapping type '%s': the driver supports only type '%s'%s for this memory; request the default type",
+        page_address_, name_of(requested), name_of(type), type == MappingType::device ? " (uncached)" : "");
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), *length, type, *verification};
   (void)mapping_.unmap();
@@ -195,7 +197,7 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
     return driver::cuda_failure(result, "cannot find the GPU of CUDA device %d", cuda_ordinal);
   }
   if (integrated != 0)
-    return base::fail(EOPNOTSUPP, "cannot map memory of the GPU at %s: it is integrated and has no BAR1", pci);
+    return base::fail(EOPNOTSUPP, "cannot map memory of the GPU at %s: the GPU is integrated and has no BAR1", pci);
   return driver_->device(pci, uuid);
 }
 
@@ -211,7 +213,7 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   if (!memory) return base::pass(memory);
   return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, *range, std::move(*memory)));
 } catch (...) {
-  return base::fail_literal(ENOMEM, "out of memory while pinning");
+  return base::fail_literal(ENOMEM, "out of memory while pinning device memory");
 }
 
 }  // namespace
@@ -224,7 +226,7 @@ base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const 
   if (!cuda) return base::pass(cuda);
   return std::unique_ptr<Backend>(std::make_unique<RmBackend>(system, **cuda, settings, std::move(*driver)));
 } catch (...) {
-  return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
+  return base::fail_literal(ENOMEM, "out of memory while opening backend 'rm'");
 }
 
 }  // namespace rm

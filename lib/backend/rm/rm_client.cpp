@@ -24,7 +24,7 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
   if (error == ENOENT) return node_is_missing(path, driver);
   if (error == EACCES || error == EPERM) return node_is_forbidden(path, error);
   if (error == EMFILE || error == ENFILE) {
-    return base::fail(EMFILE, "cannot open %s: too many open files (each mapping uses one); raise ulimit -n", path);
+    return base::fail(EMFILE, "cannot open %s: too many open files; unmap memory or raise ulimit -n", path);
   }
   return base::fail(error, "cannot open %s: %s", path, std::strerror(error));
 }
@@ -33,17 +33,19 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
 
 tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept {
   return base::fail(ENODEV,
-                    "cannot open %s: it does not exist, but NVIDIA driver %s is loaded; start the container with "
-                    "--gpus all (docker) or --device nvidia.com/gpu=all (CDI), or on a host run nvidia-modprobe -c 0",
+                    "cannot open %s: the device file does not exist, although NVIDIA driver %s is loaded; run "
+                    "nvidia-modprobe -c 0 (in a container: start the container with "
+                    "--gpus all, or with --device nvidia.com/gpu=all for CDI)",
                     path, driver.c_str());
 }
 
 tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept {
   if (error == EPERM) {
-    return base::fail(EACCES,
-                      "cannot open %s: %s (device rules of the container); start the container with --gpus all "
-                      "(docker) or --device nvidia.com/gpu=all (CDI) instead of a volume",
-                      path, std::strerror(error));
+    return base::fail(
+        EACCES,
+        "cannot open %s: the device rules of the container exclude this device (%s); start the container with "
+        "--gpus all, or with --device nvidia.com/gpu=all for CDI, instead of a volume",
+        path, std::strerror(error));
   }
   return base::fail(EACCES, "cannot open %s: %s; this user needs read and write permission (check: ls -l %s)", path,
                     std::strerror(error), path);
@@ -57,14 +59,13 @@ base::Result<int> open_control_node(driver::System& system, const std::string& d
 
 base::Status RmClient::check(const char* what, int result, std::uint32_t status) const noexcept {
   if (result < 0) {
-    return base::fail(-result,
-                      "the NVIDIA driver rejected %s: %s (driver %s has another interface, or the GPU is lost)", what,
-                      std::strerror(-result), driver_.c_str());
+    return base::fail(-result, "NVIDIA driver %s rejected %s: %s; check the GPU with nvidia-smi, or update gdrkit",
+                      driver_.c_str(), what, std::strerror(-result));
   }
   if (status != status::ok) {
     return base::fail_vendor(status_errno(status), static_cast<int>(status),
-                             "the NVIDIA driver rejected %s: status 0x%x (%s), driver version %s", what, status,
-                             status_name(status), driver_.c_str());
+                             "NVIDIA driver %s rejected %s: status 0x%x (%s)", driver_.c_str(), what, status,
+                             status_name(status));
   }
   return {};
 }
@@ -75,7 +76,7 @@ base::Result<std::unique_ptr<RmClient>> RmClient::open(driver::System& system, c
   std::unique_ptr<RmClient> client(new (std::nothrow) RmClient(system, driver, *fd));
   if (client == nullptr) {
     system.close(*fd);
-    return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
+    return base::fail_literal(ENOMEM, "out of memory while opening backend 'rm'");
   }
   if (auto created = client->create_root(); !created) return base::pass(created);
   return client;

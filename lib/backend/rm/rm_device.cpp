@@ -46,10 +46,11 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
     pci_ = text;
     return {};
   }
-  return base::fail(ENODEV,
-                    "cannot find the GPU at %s: CUDA reports this address, but the driver does not list it; compare "
-                    "with the output of nvidia-smi",
-                    pci_bus_id);
+  return base::fail(
+      ENODEV,
+      "cannot find the GPU at %s: CUDA reports this PCI address, but the driver does not; compare the address "
+      "with the output of nvidia-smi",
+      pci_bus_id);
 }
 
 base::Status RmDevice::allocate_objects() noexcept {
@@ -73,10 +74,11 @@ base::Status RmDevice::check_uuid(const driver::CudaUuid& uuid) noexcept {
   gid.flags = gid_binary;
   if (auto read = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !read) return read;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
-  return base::fail(EOPNOTSUPP,
-                    "cannot use the GPU at %s with rm: it is a MIG instance (CUDA reports another UUID); disable MIG, "
-                    "load the gdrdrv kernel module, or set GDRKIT_BACKEND=dmabuf if the driver can map dma-bufs",
-                    pci_.c_str());
+  return base::fail(
+      EOPNOTSUPP,
+      "cannot use the GPU at %s with backend 'rm': CUDA uses a MIG instance of the GPU; disable MIG, load the "
+      "gdrdrv kernel module, or set GDRKIT_BACKEND=dmabuf",
+      pci_.c_str());
 }
 
 std::optional<Bar1Figures> RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {

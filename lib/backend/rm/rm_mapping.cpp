@@ -48,7 +48,7 @@ base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t s
   try {
     parts_.reserve(pieces.size());
   } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while mapping");
+    return base::fail_literal(ENOMEM, "out of memory while mapping device memory");
   }
   const bool is_one_piece = !pieces.empty() && pieces[0].size_bytes >= size_bytes;
   if (is_one_piece) return map_part(pieces[0], 0, size_bytes);
@@ -105,10 +105,11 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
       return bar1_is_full(device_, mapped.error(), length, layout_.fb_info_bytes);
     }
     if (status == status::not_supported) {
-      return base::fail_vendor(EOPNOTSUPP, mapped.error().vendor_code,
-                               "cannot map through BAR1: the memory is protected or multicast, or confidential "
-                               "computing is on (RM_MAP_MEMORY: status 0x%x, %s)",
-                               status, status_name(status));
+      return base::fail_vendor(
+          EOPNOTSUPP, mapped.error().vendor_code,
+          "cannot map the memory through BAR1: the memory is protected or multicast, or confidential "
+          "computing is on (RM_MAP_MEMORY: status 0x%x, %s)",
+          status, status_name(status));
     }
     return base::pass(mapped);
   }
@@ -116,7 +117,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
   part.is_rm_mapped = true;
   const cpu::MappingType type = type_of(mapped->flags, layout_.reports_caching_type);
   if (type_ != cpu::MappingType::none && type_ != type) {
-    return base::fail(EIO, "cannot map the range: the driver maps its parts with different caching types");
+    return base::fail(EIO, "cannot map the range: the driver reports different caching types for parts of the range");
   }
   type_ = type;
   return {};
@@ -127,11 +128,10 @@ base::Status RmMapping::unmap() noexcept {
   if (address_ != nullptr) {
     if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
       // Pages may still be mapped. If the BAR1 mapping were released now, they could expose another allocation.
-      return base::fail(
-          -result,
-          "cannot unmap the memory: munmap: %s; its BAR1 space stays in use until a later unmap succeeds or "
-          "the process ends",
-          std::strerror(-result));
+      return base::fail(-result,
+                        "cannot unmap the memory: munmap: %s; the memory occupies BAR1 until a later unmap succeeds or "
+                        "the process ends",
+                        std::strerror(-result));
     }
     address_ = nullptr;
   }

@@ -27,10 +27,11 @@ int query_version(driver::System& system, int control_fd, CheckVersion* reply) n
 /// For containers whose /proc lacks the driver's folder: reads the version from the control node.
 base::Result<std::string> version_of_node(driver::System& system, int read_error) {
   if (system.access(control_node, F_OK) == -ENOENT) {
-    return base::fail(ENODEV,
-                      "cannot use a GPU: no NVIDIA driver is loaded (neither %s nor %s exists); install it, or give "
-                      "the container the GPU (--gpus all)",
-                      version_file, control_node);
+    return base::fail(
+        ENODEV,
+        "cannot use a GPU: no NVIDIA driver is loaded (neither %s nor %s exists); install the driver, or start "
+        "the container with --gpus all",
+        version_file, control_node);
   }
   const auto fd = open_control_node(system, "");
   if (!fd) return base::pass(fd);
@@ -38,10 +39,11 @@ base::Result<std::string> version_of_node(driver::System& system, int read_error
   const int result = query_version(system, *fd, &reply);
   system.close(*fd);
   if (result < 0) {
-    return base::fail(ENODEV,
-                      "cannot find the version of the NVIDIA driver in %s (%s) or with CHECK_VERSION_STR of %s (%s); "
-                      "do not hide /proc/driver from this container",
-                      version_file, std::strerror(read_error), control_node, std::strerror(-result));
+    return base::fail(
+        ENODEV,
+        "cannot read the version of the NVIDIA driver from %s (%s) or from %s (ioctl CHECK_VERSION_STR: %s); "
+        "make /proc/driver visible in this container",
+        version_file, std::strerror(read_error), control_node, std::strerror(-result));
   }
   return std::string(reply.text);
 }
@@ -62,7 +64,7 @@ base::Result<std::string> read_version(driver::System& system) {
 base::Status confirm_version(driver::System& system, const RmClient& client) noexcept {
   CheckVersion check;
   if (const int result = query_version(system, client.control_fd(), &check); result < 0)
-    return base::fail(-result, "cannot check the version of driver %s: ioctl CHECK_VERSION_STR: %s",
+    return base::fail(-result, "cannot check the version of NVIDIA driver %s: ioctl CHECK_VERSION_STR: %s",
                       client.driver().c_str(), std::strerror(-result));
   if (client.driver() == check.text) return {};
   return base::fail(
@@ -88,7 +90,8 @@ base::Status find_usable_node(driver::System& system, RmClient& client) noexcept
     }
   }
   if (failure == 0)
-    return base::fail(ENODEV, "cannot use NVIDIA driver %s: it found no GPU; read its messages with dmesg",
+    return base::fail(ENODEV,
+                      "cannot use NVIDIA driver %s: the driver found no GPU; read the driver's messages with dmesg",
                       client.driver().c_str());
   char path[32];
   std::snprintf(path, sizeof path, "/dev/nvidia%u", failed_minor);
@@ -113,7 +116,7 @@ base::Result<Probed> probe(driver::System& system, const base::Settings& setting
   if (auto usable = find_usable_node(system, **client); !usable) return base::pass(usable);
   return Probed{*layout, std::move(*client)};
 } catch (...) {
-  return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
+  return base::fail_literal(ENOMEM, "out of memory while opening backend 'rm'");
 }
 
 }  // namespace gdrkit::backend::rm

@@ -12,7 +12,7 @@ namespace {
 
 base::Status check(int result, const char* call) noexcept {
   if (result == 0) return {};
-  return driver::cuda_failure(result, "cannot copy with CUDA's copy engine: %s", call);
+  return driver::cuda_failure(result, "cannot copy data with CUDA's copy engine: %s", call);
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ class CopyEngine final : public Engine {
       taken_ |= 1u << channel;
       return channel;
     }
-    return base::fail(EAGAIN, "engine copy_engine already has %u outstanding copies; finish one first", most_channels);
+    return base::fail(EAGAIN, "copy engine 'copy_engine' already has %u outstanding copies; finish a copy first",
+                      most_channels);
   }
   void give_back(unsigned channel) noexcept {
     const std::lock_guard lock(mutex_);
@@ -69,7 +70,7 @@ class CopyEngine final : public Engine {
 
 base::Result<std::unique_ptr<Engine>> open_copy_engine(const Place& place) noexcept {
   std::unique_ptr<Engine> engine(new (std::nothrow) CopyEngine(place.gpu));
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine copy_engine");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'copy_engine'");
   return engine;
 }
 

@@ -26,7 +26,7 @@ class CpuEngine final : public Engine {
 
 base::Result<std::unique_ptr<Engine>> open_cpu(const Place&) noexcept {
   std::unique_ptr<Engine> engine(new (std::nothrow) CpuEngine);
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine cpu");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'cpu'");
   return engine;
 }
 

@@ -192,7 +192,7 @@ base::Result<Ticket> Lanes::submit(const Copy& copy) noexcept {
   const std::lock_guard lock(mutex_);
   const auto job = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& each) { return !each.is_taken; });
   if (job == jobs_.end())
-    return base::fail(EAGAIN, "engine lanes already has %u outstanding copies; finish one first", most_jobs);
+    return base::fail(EAGAIN, "copy engine 'lanes' already has %u outstanding copies; finish a copy first", most_jobs);
   if (job->channel == nullptr) job->channel.reset(new (std::nothrow) Channel(gpu_));
   if (job->channel == nullptr) return base::fail_literal(ENOMEM, "out of memory while starting a copy");
   job->copy = copy;
@@ -232,7 +232,7 @@ base::Status Lanes::complete(Ticket ticket) noexcept {
 
 base::Result<std::unique_ptr<Engine>> open_lanes(const Place& place) noexcept {
   std::unique_ptr<Engine> engine(new (std::nothrow) lanes::Lanes(place.gpu));
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine lanes");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'lanes'");
   return engine;
 }
 

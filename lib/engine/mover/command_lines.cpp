@@ -18,7 +18,7 @@ constexpr Line empty_lines[ring_lines] = {};
 
 base::Result<std::unique_ptr<CommandLines>> CommandLines::make(backend::Backend& backend, int device) noexcept {
   std::unique_ptr<CommandLines> lines(new (std::nothrow) CommandLines);
-  if (lines == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine mover");
+  if (lines == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'mover'");
   if (base::Status mapped = lines->map(backend, device); !mapped) return base::pass(mapped);
   return lines;
 }

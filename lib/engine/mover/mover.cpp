@@ -139,14 +139,14 @@ base::Status Mover::check(const Copy& copy, bool* is_staged) const noexcept {
   *is_staged = is_ordinary || (!is_congruent && copy.size_bytes <= staging_bytes);
   const std::size_t limit = is_ordinary ? staging_bytes : largest_bytes;
   if (copy.size_bytes == 0 || copy.size_bytes > limit) {
-    return base::fail(EINVAL, "cannot copy %zu bytes with engine mover: the size must be from 1 to %zu bytes",
+    return base::fail(EINVAL, "cannot copy %zu bytes with copy engine 'mover': the size must be from 1 to %zu bytes",
                       copy.size_bytes, limit);
   }
   if (*is_staged || is_congruent) return {};
-  return base::fail(
-      EOPNOTSUPP,
-      "cannot copy between 0x%llx and 0x%llx with engine mover: the addresses differ modulo 16; use engine copy_engine",
-      static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(host));
+  return base::fail(EOPNOTSUPP,
+                    "cannot copy between 0x%llx and 0x%llx with copy engine 'mover': the addresses differ modulo 16; "
+                    "use copy engine 'copy_engine'",
+                    static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(host));
 }
 
 void Mover::stop() noexcept {
@@ -170,9 +170,10 @@ base::Status Mover::start() noexcept {
 
 base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
   if (begin < rest_until_ns_) {
-    return base::fail_literal(EAGAIN,
-                              "cannot start the GPU kernel of engine mover: a launch failed or timed out less than 10 "
-                              "ms ago; retry later or use engine copy_engine");
+    return base::fail_literal(
+        EAGAIN,
+        "cannot start the GPU kernel of copy engine 'mover': a launch failed or timed out less than 10 "
+        "ms ago; retry later or use copy engine 'copy_engine'");
   }
   bool is_fresh = !is_about_to_end(begin);
   for (;;) {
@@ -187,8 +188,8 @@ base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
       if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
       return base::fail(
           EAGAIN,
-          "cannot start the GPU kernel of engine mover within %lld us: the GPU may be busy; retry later or "
-          "use engine copy_engine",
+          "cannot start the GPU kernel of copy engine 'mover' within %lld us: the GPU may be busy; retry later or "
+          "use copy engine 'copy_engine'",
           static_cast<long long>(limits_.start.count() / 1000));
     }
     ::sched_yield();
@@ -217,19 +218,20 @@ base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexce
   const std::lock_guard lock(mutex_);
   if (is_lost_.load())
     return base::fail_literal(
-        EIO, "cannot use engine mover: the GPU stopped responding during an earlier copy; restart the process");
+        EIO, "cannot use copy engine 'mover': the GPU stopped responding during an earlier copy; restart the process");
   const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
   if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
     if (is_warm_one)
       return base::fail_literal(
-          EAGAIN, "cannot start the copy immediately: the GPU kernel of engine mover is not running; retry later");
+          EAGAIN,
+          "cannot start the copy immediately: the GPU kernel of copy engine 'mover' is not running; retry later");
     if (base::Status running = wait_until_running(now); !running) return base::pass(running);
   }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
     return !each.is_taken.load(std::memory_order_acquire);
   });
   if (slot == outstanding_.end() || !is_line_free()) {
-    return base::fail(EAGAIN, "engine mover already has %u outstanding copies; finish one first", ring_lines);
+    return base::fail(EAGAIN, "copy engine 'mover' already has %u outstanding copies; finish a copy first", ring_lines);
   }
   slot->copy = copy;
   slot->is_staged = is_staged;
@@ -254,8 +256,9 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
         if (polls >= polls_at_full_speed) last_command_ns_.store(now_ns(), std::memory_order_relaxed);
         return {};
       case Progress::lost:
-        return base::fail_literal(
-            EAGAIN, "cannot complete the copy: the GPU kernel of engine mover ended first; submit the copy again");
+        return base::fail_literal(EAGAIN,
+                                  "cannot complete the copy: the GPU kernel of copy engine 'mover' ended before the "
+                                  "copy; submit the copy again");
       case Progress::waiting: break;
     }
 #if defined(__x86_64__)
@@ -278,10 +281,11 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
     }
     if (waited < limits_.answer.count() + limits_.end.count()) continue;
     is_lost_.store(true);
-    return base::fail(ETIMEDOUT,
-                      "cannot complete the copy of engine mover: the GPU has not responded for %lld ms and may still "
-                      "write to the copy's memory; end the process without reusing that memory",
-                      static_cast<long long>(waited / 1000000));
+    return base::fail(
+        ETIMEDOUT,
+        "cannot complete a copy with copy engine 'mover': the GPU has not responded for %lld ms; end the process "
+        "without reusing the source or target of the copy",
+        static_cast<long long>(waited / 1000000));
   }
 }
 
@@ -304,7 +308,7 @@ base::Status Mover::complete(Ticket ticket) noexcept {
 
 base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
   std::unique_ptr<mover::Mover> engine(new (std::nothrow) mover::Mover(place));
-  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine mover");
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'mover'");
   if (base::Status opened = engine->open(place); !opened) return base::pass(opened);
   return std::unique_ptr<Engine>(std::move(engine));
 }

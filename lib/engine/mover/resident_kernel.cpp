@@ -23,7 +23,7 @@ namespace gdrkit::engine::mover {
 namespace {
 
 constexpr const char* entry_name = "gdrkit_mover";
-constexpr const char* open_operation = "cannot open engine mover";
+constexpr const char* open_operation = "cannot open copy engine 'mover'";
 constexpr std::uint32_t launch_mask = 0x7fffffff;  // what a status word has room for
 constexpr std::size_t status_bytes = 4096;
 
@@ -47,12 +47,11 @@ base::Status refuse_shared_gpu(const Gpu& gpu) noexcept {
                       open_operation, *mode);
   }
   if (*mps != 0) {
-    return base::fail(
-        EOPNOTSUPP, "%s: processes share the GPU through MPS, and this engine would slow them; use engine copy_engine",
-        open_operation);
+    return base::fail(EOPNOTSUPP, "%s: MPS is active on this GPU; use copy engine 'copy_engine'", open_operation);
   }
   if (*unified == 0)
-    return base::fail(EOPNOTSUPP, "%s: the GPU has no unified addressing; use engine copy_engine", open_operation);
+    return base::fail(EOPNOTSUPP, "%s: the GPU has no unified addressing; use copy engine 'copy_engine'",
+                      open_operation);
   return {};
 }
 
@@ -62,16 +61,15 @@ base::Result<std::unique_ptr<ResidentKernel>> ResidentKernel::open(Gpu& gpu, con
   const driver::CudaCalls& calls = gpu.calls();
   if (calls.module_load_data == nullptr || calls.module_get_function == nullptr || calls.module_unload == nullptr ||
       calls.launch_kernel == nullptr || calls.stream_is_capturing == nullptr) {
-    return base::fail(EOPNOTSUPP, "%s: libcuda lacks functions that this engine requires; update the NVIDIA driver",
-                      open_operation);
+    return base::fail(EOPNOTSUPP, "%s: libcuda lacks required functions; update the NVIDIA driver", open_operation);
   }
   if (limits.blocks == 0 || limits.blocks > most_blocks) {
-    return base::fail(EINVAL, "%s: invalid number of blocks %u: use 1 to %u", open_operation, limits.blocks,
+    return base::fail(EINVAL, "%s: invalid number of blocks %u; use 1 to %u", open_operation, limits.blocks,
                       most_blocks);
   }
   if (base::Status allowed = refuse_shared_gpu(gpu); !allowed) return base::pass(allowed);
   std::unique_ptr<ResidentKernel> resident(new (std::nothrow) ResidentKernel(gpu, limits));
-  if (resident == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engine mover");
+  if (resident == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'mover'");
   if (base::Status loaded = resident->load(); !loaded) return base::pass(loaded);
   return resident;
 }
@@ -122,9 +120,9 @@ base::Status ResidentKernel::refuse_during_capture() const noexcept {
   if (result == 0 || result == capture_implicit) {
     return base::fail_vendor(
         EAGAIN, result,
-        "cannot start engine mover while a CUDA graph is being captured; copy before or after the capture");
+        "cannot start copy engine 'mover' during the capture of a CUDA graph; copy before or after the capture");
   }
-  return driver::cuda_failure(result, "cannot start the GPU kernel of engine mover: cuStreamIsCapturing");
+  return driver::cuda_failure(result, "cannot start the GPU kernel of copy engine 'mover': cuStreamIsCapturing");
 }
 
 base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag) noexcept {
@@ -141,7 +139,8 @@ base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag
   void* list[] = {&parameters};
   const int result =
       gpu_.calls().launch_kernel(function_, limits_.blocks, 1, 1, threads_per_block, 1, 1, 0, stream_, list, nullptr);
-  if (result != 0) return driver::cuda_failure(result, "cannot start the GPU kernel of engine mover: cuLaunchKernel");
+  if (result != 0)
+    return driver::cuda_failure(result, "cannot start the GPU kernel of copy engine 'mover': cuLaunchKernel");
   launch_.store(number, std::memory_order_release);
   return {};
 }
@@ -184,10 +183,10 @@ base::Status ResidentKernel::check_gpu() const noexcept {
   if (!scope) return base::pass(scope);
   const int result = gpu_.calls().stream_query(stream_);
   if (result == 0 || result == driver::cuda_error_not_ready) return {};
-  return base::fail_vendor(
-      EIO, result,
-      "cannot use engine mover: the GPU aborted the work of this process (cuStreamQuery: %s); restart the process",
-      driver::cuda_result_name(result));
+  return base::fail_vendor(EIO, result,
+                           "cannot use copy engine 'mover': the GPU aborted the work of this process (cuStreamQuery: "
+                           "%s); restart the process",
+                           driver::cuda_result_name(result));
 }
 
 }  // namespace gdrkit::engine::mover

@@ -60,7 +60,7 @@ TEST(GdrapiLog, FailedOpenNamesTheReason) {
   const Output output = run(with_log + "GDRKIT_BACKEND=abacus", "open");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
-                                        "\"abacus\" (option backend, or GDRKIT_BACKEND); use one of: "
+                                        "\"abacus\"; set option backend or variable GDRKIT_BACKEND to one of: "
                                         "gdrdrv, dmabuf, rm, emulated"));
 }
 
@@ -90,10 +90,11 @@ TEST(GdrapiLog, IsEnabledByAnyValue) {
 TEST(GdrapiLog, PrintsErrorsOnlyByDefaultAndTheirWordsAreKnown) {
   const Output output = run(emulated + with_log, "calls");
   EXPECT_EQ(output.exit_code, 0);
-  EXPECT_THAT(output.lines,
-              ElementsAre("ERR:  gdr_pin_buffer: cannot pin: the device address is NULL (errno=22/Invalid argument)",
-                          "ERR:  gdr_unmap: mh is not mapped yet (errno=22/Invalid argument)",
-                          "ERR:  gdr_map: mh is mapped already (errno=11/Resource temporarily unavailable)"));
+  EXPECT_THAT(
+      output.lines,
+      ElementsAre("ERR:  gdr_pin_buffer: cannot pin memory: the device address is NULL (errno=22/Invalid argument)",
+                  "ERR:  gdr_unmap: mh is not mapped yet (errno=22/Invalid argument)",
+                  "ERR:  gdr_map: mh is mapped already (errno=11/Resource temporarily unavailable)"));
 }
 
 TEST(GdrapiLog, LevelsArePrefixedAndFiltered) {

@@ -164,7 +164,7 @@ TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
   EXPECT_THAT(gdrkit_last_error(), HasSubstr("managed"));
   EXPECT_TRUE(driver::emulated_free(*managed));
   EXPECT_EQ(gdrkit_pin(context, memory + 10, memory_bytes, &out), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error(), HasSubstr("past its allocation"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("past the end of the allocation"));
   EXPECT_EQ(gdrkit_pin(context, memory, 0, &out), -EINVAL);
   EXPECT_EQ(gdrkit_pin(context, 0, 1, &out), -EINVAL);
   EXPECT_EQ(out.value, 42u);
@@ -185,7 +185,7 @@ TEST_F(GdrkitApi, MapOptionsNameAnEngine) {
 
   options.engine = GDRKIT_ENGINE_MOVER;
   EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
-  EXPECT_THAT(gdrkit_last_error(), HasSubstr("emulated device supports only cpu"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("emulated device supports only 'cpu'"));
   for (const int unknown : {-1, GDRKIT_ENGINE_AUTOMATIC + 1}) {
     options.engine = unknown;
     EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
@@ -209,7 +209,7 @@ TEST_F(GdrkitApi, AnUnknownEngineInTheEnvironmentFailsTheMapping) {
   ::unsetenv("GDRKIT_ENGINE");
   EXPECT_EQ(gdrkit_map(pin(0, gpu_page), nullptr, &address), -EINVAL);
   EXPECT_STREQ(gdrkit_last_error(),
-               "unknown engine 'abacus' (GDRKIT_ENGINE, or GDRKIT_DROPIN_ENGINE for libgdrapi); use one of: automatic, "
+               "unknown engine 'abacus'; set GDRKIT_ENGINE (for libgdrapi: GDRKIT_DROPIN_ENGINE) to one of: automatic, "
                "cpu, lanes, copy_engine, mover");
 }
 

@@ -78,7 +78,7 @@ TEST_F(Mapping, RejectsInvalidResultsOfTheBackend) {
     script.bend_map = bend;
     const auto failed = map(context, handle, scripted_page_bytes, any_type);
     EXPECT_EQ(errno_of(failed), EIO);
-    EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted returned an invalid mapping"));
+    EXPECT_THAT(tests::text_of(failed), HasSubstr("'scripted' returned an invalid mapping"));
     EXPECT_EQ(script.mappings, 0);
     EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   }
@@ -90,7 +90,7 @@ TEST_F(Mapping, KeepsTheFirstErrorIfCleanupFails) {
   script.unmap_error = ENXIO;
   const auto failed = map(context, handle, 1, any_type);
   EXPECT_EQ(errno_of(failed), EIO);
-  EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted returned an invalid mapping"));
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("'scripted' returned an invalid mapping"));
 }
 
 TEST_F(Mapping, CanBeMappedAgainAfterUnmap) {
@@ -135,7 +135,7 @@ TEST_F(Mapping, FailedUnmapPreventsFurtherMaps) {
   script.unmap_error = 0;
   const auto failed = map(context, handle, 1, any_type);
   EXPECT_EQ(errno_of(failed), EIO);
-  EXPECT_THAT(tests::text_of(failed), HasSubstr("unpin it"));
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("unpin the memory"));
   EXPECT_TRUE(unpin(context, handle));
   EXPECT_EQ(errno_of(map(context, mapped_pin(), 1, any_type)), EAGAIN);
 }

@@ -80,7 +80,7 @@ TEST_F(Pin, RejectsABackendThatPinnedOtherPages) {
     };
     const base::Error error = pin_error(scripted_device_start + 3 * scripted_page_bytes, scripted_page_bytes);
     EXPECT_EQ(error.errno_value, EIO) << move_address;
-    EXPECT_THAT(error.text(), HasSubstr("backend scripted pinned 0x"));
+    EXPECT_THAT(error.text(), HasSubstr("backend 'scripted' pinned the wrong range 0x"));
     EXPECT_EQ(script.pins, 0);
   }
 }
@@ -90,7 +90,7 @@ TEST_F(Pin, KeepsTheFirstErrorIfCleanupFails) {
   script.unpin_error = ENXIO;
   const base::Error error = pin_error(scripted_device_start, 1);
   EXPECT_EQ(error.errno_value, EIO);
-  EXPECT_THAT(error.text(), HasSubstr("backend scripted pinned 0x"));
+  EXPECT_THAT(error.text(), HasSubstr("backend 'scripted' pinned the wrong range 0x"));
 }
 
 TEST_F(Pin, HandleIsInvalidAfterUnpin) {

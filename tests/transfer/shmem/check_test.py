@@ -65,7 +65,7 @@ class ShmemInfo(Test):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = subprocess.run([program], env={**os.environ, "GDRKIT_BACKEND": "emulate"}, capture_output=True, text=True, check=False)
         self.assertNotEqual(ended.returncode, 0)
-        self.assertIn('unknown backend "emulate" (option backend, or GDRKIT_BACKEND); use one of: gdrdrv, dmabuf, rm, emulated', ended.stderr)
+        self.assertIn('unknown backend "emulate"; set option backend or variable GDRKIT_BACKEND to one of: gdrdrv, dmabuf, rm, emulated', ended.stderr)
 
     def test_an_invalid_switch_is_reported(self):
         for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):

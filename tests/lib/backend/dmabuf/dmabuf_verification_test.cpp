@@ -52,7 +52,7 @@ TEST_F(DmabufVerification, RejectsAMappingWithoutMemory) {
 TEST_F(DmabufVerification, ComparesEveryBlock) {
   for (unsigned wrong = 0; wrong < 3; ++wrong) {
     machine.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
-    expect_map_fails(EIO, "differ from the data that CUDA reads");
+    expect_map_fails(EIO, "the CPU and CUDA read different data");
   }
   machine.rm.set_mapping_shows(fakes::MappingShows::memory);
   EXPECT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)))

@@ -31,7 +31,7 @@ struct Failure {
 
 TEST(GdrdrvPin, DescribesTheErrorsOfTheModule) {
   constexpr int enotsupp = 524;
-  const Failure failures[] = {{EINVAL, EINVAL, "not device memory"},
+  const Failure failures[] = {{EINVAL, EINVAL, "not inside one live allocation"},
                               {ENOMEM, ENOMEM, "BAR1"},
                               {enotsupp, EOPNOTSUPP, "does not support"},
                               {EOPNOTSUPP, EOPNOTSUPP, "does not support"},
@@ -164,7 +164,7 @@ TEST(GdrdrvPin, ReportsMemoryThatWasFreedWhileBeingMapped) {
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);
     EXPECT_EQ(region.error().errno_value, EINVAL);
-    EXPECT_THAT(std::string(region.error().text()), HasSubstr("freed by its owner while it was being mapped"));
+    EXPECT_THAT(std::string(region.error().text()), HasSubstr("freed during the mapping"));
     EXPECT_TRUE(tests::succeeded(pin->unpin()));
   }
   EXPECT_EQ(module.census(), fakes::GdrdrvCensus());

@@ -92,10 +92,10 @@ TEST(RmContainer, ReportsTheRemedyForAMissingNode) {
   for (const std::string& node : {std::string(control_file), fakes::make_gpu(0).node()}) {
     RmMachine machine;
     machine.rm.fail_path(node, ENOENT);
-    expect_closed(machine, ENODEV,
-                  AllOf(HasSubstr("580.159.04"), HasSubstr("cannot open " + node + ": it does not exist"),
-                        HasSubstr("--gpus all (docker)"), HasSubstr("--device nvidia.com/gpu=all (CDI)"),
-                        HasSubstr("nvidia-modprobe")));
+    expect_closed(
+        machine, ENODEV,
+        AllOf(HasSubstr("580.159.04"), HasSubstr("cannot open " + node + ": the device file does not exist"),
+              HasSubstr("--gpus all"), HasSubstr("--device nvidia.com/gpu=all for CDI"), HasSubstr("nvidia-modprobe")));
   }
 }
 
@@ -122,7 +122,7 @@ TEST(RmContainer, ReportsAHiddenProcIfTheDriverCannotReturnItsVersion) {
   RmMachine machine(fakes::driver_model("525.60.11"));
   machine.rm.fail_path(version_file, ENOENT);
   expect_closed(machine, ENODEV,
-                AllOf(HasSubstr(version_file), HasSubstr("CHECK_VERSION_STR"), HasSubstr("do not hide /proc/driver")));
+                AllOf(HasSubstr(version_file), HasSubstr("CHECK_VERSION_STR"), HasSubstr("make /proc/driver visible")));
 }
 
 TEST(RmContainer, ReportsAForbiddenNodeIfProcIsHidden) {

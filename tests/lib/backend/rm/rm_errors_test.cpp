@@ -94,14 +94,14 @@ TEST_F(RmErrors, RejectsARangePastItsAllocation) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4 * mib);
   start();
-  expect_pin(address + 1, 4 * mib, EINVAL, AllOf(HasSubstr("1 bytes past its allocation"), HasSubstr("0x")));
+  expect_pin(address + 1, 4 * mib, EINVAL, AllOf(HasSubstr("1 byte past the end of the allocation"), HasSubstr("0x")));
 }
 
 TEST_F(RmErrors, RejectsARangePastASubAllocationThatEndsInsideItsBlock) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4096);
   start();
-  expect_pin(address, 4097, EINVAL, HasSubstr("past its allocation"));
+  expect_pin(address, 4097, EINVAL, HasSubstr("past the end of the allocation"));
 }
 
 TEST_F(RmErrors, AcceptsTheRestOfThePageIfTheRangeNeedNotBeExact) {
@@ -109,14 +109,14 @@ TEST_F(RmErrors, AcceptsTheRestOfThePageIfTheRangeNeedNotBeExact) {
   const auto address = machine.cuda.malloc(4096);
   start();
   EXPECT_TRUE(tests::succeeded(backend_->pin({address, 65536, false, false})));
-  expect_pin(address, 65537, EINVAL, HasSubstr("past its allocation"), false);
+  expect_pin(address, 65537, EINVAL, HasSubstr("past the end of the allocation"), false);
 }
 
 TEST_F(RmErrors, RejectsTheHoleAfterMappedHandles) {
   RmMachine& machine = make();
   const auto address = machine.cuda.vmm({2 * mib, 2 * mib}, true, 16 * mib);
   start();
-  expect_pin(address, 4 * mib + 1, EINVAL, HasSubstr("past its allocation"));
+  expect_pin(address, 4 * mib + 1, EINVAL, HasSubstr("past the end of the allocation"));
 }
 
 TEST_F(RmErrors, RejectsARangeBeyondTheAddressSpace) {
@@ -129,7 +129,7 @@ TEST_F(RmErrors, RejectsImportedMemoryOfAnotherProcess) {
   RmMachine& machine = make();
   const auto address = machine.cuda.ipc_import(2 * mib);
   start();
-  expect_pin(address, 4096, EINVAL, HasSubstr("imported from another process"));
+  expect_pin(address, 4096, EINVAL, HasSubstr("belongs to another process"));
 }
 
 TEST_F(RmErrors, RejectsMemoryOfAnMpsServer) {
@@ -154,7 +154,7 @@ TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.is_hook_installable = false;
   start();
-  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot be observed"));
+  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot observe"));
   EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are used only on request";
 }
 
@@ -171,7 +171,7 @@ TEST_F(RmErrors, RejectsMemoryThatIsNotVideoMemory) {
   const auto address = machine.cuda.vmm({2 * mib}, true);
   machine.cuda.memory_at(address).lock()->is_video_memory = false;
   start();
-  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("not video memory"));
+  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("not in video memory"));
 }
 
 TEST_F(RmErrors, RejectsAMigInstance) {
@@ -261,7 +261,7 @@ TEST_F(RmErrors, ReportsThatEveryMappingRequiresADescriptor) {
   start();
   auto pin = pin_or_fail(*backend_, address, 2 * mib);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
-  expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("each mapping uses one")));
+  expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("unmap memory or raise ulimit -n")));
 }
 
 TEST_F(RmErrors, SupportsOnlyWriteCombining) {
@@ -300,7 +300,7 @@ TEST_F(RmErrors, SupportsOnlyCachedWithACoherentLink) {
     const auto mapped = pin->map(pin->page_bytes(), type);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("supports only cached"));
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("supports only type 'cached'"));
   }
 }
 

@@ -120,9 +120,9 @@ TEST(RmBackend, RejectsADriverThatIsNewerThanItsReviewUnlessAllowed) {
 
 TEST(RmBackend, RejectsADriverWithUnknownStructuresBeforeMapping) {
   RmMachine machine(fakes::alien_driver_model());
-  expect_open_fails(machine, EINVAL, AllOf(HasSubstr("another interface"), HasSubstr("580.200.01")));
+  expect_open_fails(machine, EINVAL, AllOf(HasSubstr("update gdrkit"), HasSubstr("580.200.01")));
   machine.settings.allow_unreviewed_driver = true;
-  expect_open_fails(machine, EINVAL, HasSubstr("another interface"));
+  expect_open_fails(machine, EINVAL, HasSubstr("update gdrkit"));
   EXPECT_EQ(machine.rm.count_of(fakes::command::rm_map), 0u);
 }
 

@@ -51,7 +51,7 @@ class RmVerification : public ::testing::Test {
 TEST_F(RmVerification, RejectsAMappingOfOtherMemory) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "differ from the data that CUDA reads");
+  expect_map_fails(EIO, "the CPU and CUDA read different data");
   machine.rm.set_mapping_shows(fakes::MappingShows::memory);
   EXPECT_EQ(map(), Verification::content) << "the pin must stay valid after a rejected mapping";
 }
@@ -59,7 +59,7 @@ TEST_F(RmVerification, RejectsAMappingOfOtherMemory) {
 TEST_F(RmVerification, RejectsAMappingOfOtherMemoryIfTheUsersIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "differ from the data that CUDA reads");
+  expect_map_fails(EIO, "the CPU and CUDA read different data");
 }
 
 TEST_F(RmVerification, ComparesEveryPieceOfARange) {
@@ -78,13 +78,13 @@ TEST_F(RmVerification, ComparesEveryPieceOfARange) {
 TEST_F(RmVerification, DetectsALostGpuByAllOnes) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
+  expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
 }
 
 TEST_F(RmVerification, DetectsALostGpuByAllOnesIfTheUsersMemoryIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
+  expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
 }
 
 TEST_F(RmVerification, ComparesContentThatIsNotTrivial) {
@@ -199,7 +199,7 @@ TEST_F(RmVerification, DetectsALostGpuAtALaterMap) {
   ASSERT_TRUE(pinned->unmap());
   census = machine.rm.census();
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
+  expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
 }
 
 TEST_F(RmVerification, ComparesPagesThatWereNotCompared) {
@@ -208,7 +208,7 @@ TEST_F(RmVerification, ComparesPagesThatWereNotCompared) {
   ASSERT_TRUE(part->map(part->page_bytes(), MappingType::none));
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   census = machine.rm.census();
-  expect_map_fails(EIO, "differ from the data that CUDA reads");
+  expect_map_fails(EIO, "the CPU and CUDA read different data");
 }
 
 TEST_F(RmVerification, ComparesAnotherAllocationAtTheSameAddress) {
@@ -220,7 +220,7 @@ TEST_F(RmVerification, ComparesAnotherAllocationAtTheSameAddress) {
   pinned = pin_or_fail(*backend, address, size);
   census = machine.rm.census();
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "differ from the data that CUDA reads");
+  expect_map_fails(EIO, "the CPU and CUDA read different data");
 }
 
 TEST_F(RmVerification, ComparesMemoryOfTheVirtualMemoryCallsEachTime) {
@@ -232,7 +232,7 @@ TEST_F(RmVerification, ComparesMemoryOfTheVirtualMemoryCallsEachTime) {
   ASSERT_TRUE(pinned->unmap());
   census = machine.rm.census();
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "differ from the data that CUDA reads");
+  expect_map_fails(EIO, "the CPU and CUDA read different data");
 }
 
 TEST_F(RmVerification, ComparesEachTimeUntilTheContentIsAProof) {
