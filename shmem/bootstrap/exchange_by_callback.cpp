@@ -96,8 +96,8 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_callback(AllgatherFunction f
                                                              int n_pes) noexcept {
   if (auto fits = check_pe(pe, n_pes); !fits) return base::pass(fits);
   if (function == nullptr)
-    return base::fail_literal(EINVAL,
-                              "cannot join the job: the all-gather function is NULL; set allgather or unique_id");
+    return base::fail_literal(
+        EINVAL, "cannot join the job: the all-gather function is NULL; set allgather or unique_id in the options");
   try {
     return std::make_unique<CallbackExchange>(function, argument, pe, n_pes);
   } catch (const std::bad_alloc&) {

@@ -72,8 +72,8 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
     }
     return base::fail(
         EACCES,
-        "cannot join PE 0 at %s on another node: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN to the same "
-        "random text for all PEs (openssl rand -hex 16 prints one)",
+        "cannot join PE 0 at %s on another node: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN for all PEs "
+        "to the same random text, such as the output of 'openssl rand -hex 16'",
         environment.root.c_str(), environment.launcher.c_str());
   }
   const secret::Key secret = secret_of(secret::bytes_of(environment.token));

@@ -145,7 +145,8 @@ base::Status release_unique_id(const UniqueId& id) noexcept {
   UniqueIdContent content;
   std::memcpy(&content, id.bytes, sizeof content);
   if (take_listener(content.token)) return {};
-  return base::fail_literal(EINVAL, "cannot release the unique id: PE 0 has used it, or another process created it");
+  return base::fail_literal(EINVAL,
+                            "cannot release the unique id: PE 0 has used the id, or another process created the id");
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,

@@ -35,8 +35,7 @@ base::Result<int> number_in(std::initializer_list<const char*> names, std::optio
   }
   if (otherwise) return *otherwise;
   return base::fail(
-      EINVAL,
-      "cannot join the job: %s is not set, but other variables of the launcher are set; set all or none of them",
+      EINVAL, "cannot join the job: variable %s of the launcher is not set; set all variables of the launcher, or none",
       *names.begin());
 }
 
@@ -72,7 +71,7 @@ base::Status read_torchrun(LaunchEnvironment* found) {
 
 /// Minimum length of a secret that cannot be guessed: 16 random hexadecimal digits have 64 bits, 32 have 128.
 constexpr std::size_t shortest_token = 16;
-constexpr const char* how_to_make_one = "generate one with openssl rand -hex 16";
+constexpr const char* how_to_make_one = "generate a secret with openssl rand -hex 16";
 
 base::Result<std::string> token_in_file(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -83,8 +82,8 @@ base::Result<std::string> token_in_file(const std::string& path) {
   }
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return base::fail(EACCES,
-                      "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: it is not a regular file of this user, or other users "
-                      "can access it; create it as this user and run chmod 600",
+                      "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: the path must be a regular file that only this user can "
+                      "access; create the file as this user with mode 600",
                       path.c_str());
   }
   char text[4096];
@@ -111,8 +110,8 @@ base::Status read_token(LaunchEnvironment* found) {
     return {};
   }
   if (found->token.size() >= shortest_token) return {};
-  return base::fail(EINVAL, "cannot use %s: it has %zu characters, but the secret of a job needs at least %zu; %s",
-                    name, found->token.size(), shortest_token, how_to_make_one);
+  return base::fail(EINVAL, "cannot use %s: the secret has %zu characters, but needs at least %zu; %s", name,
+                    found->token.size(), shortest_token, how_to_make_one);
 }
 
 base::Result<LaunchEnvironment> read_variables() {
@@ -130,7 +129,7 @@ base::Result<LaunchEnvironment> read_variables() {
     if (!local_index) return base::pass(local_index);
     if (*pe >= *n_pes) {
       return base::fail(EINVAL,
-                        "cannot join the job: PE number %s=%d is out of range, because the number of PEs is %s=%d; "
+                        "cannot join the job: the PE number (%s=%d) must be less than the number of PEs (%s=%d); "
                         "correct or unset both variables",
                         names.pe, *pe, names.n_pes, *n_pes);
     }

@@ -62,8 +62,8 @@ int connect_once(int socket, const LocalAddress& local) {
 
 tl::unexpected<base::Error> refused(const std::string& path, int error, const std::string& why) {
   return base::fail(error,
-                    "cannot use the folder %s (GDRKIT_SHMEM_SOCKET_DIR): %s; create it as this user with mkdir -m 700, "
-                    "and mount it in each container",
+                    "cannot use GDRKIT_SHMEM_SOCKET_DIR=%s: %s; create the folder as this user with mkdir -m 700, and "
+                    "mount the folder in each container",
                     path.c_str(), why.c_str());
 }
 
@@ -89,11 +89,11 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
   if (!place.folder_ || ::fstat(place.folder_.get(), &status) != 0) return refused(path, errno, std::strerror(errno));
   if (status.st_uid != ::geteuid()) {
     return refused(path, EPERM,
-                   "it belongs to user " + std::to_string(status.st_uid) + ", but this process runs as user " +
+                   "the folder belongs to user " + std::to_string(status.st_uid) + ", but this process runs as user " +
                        std::to_string(::geteuid()));
   }
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return refused(path, EPERM, "its mode gives other users access to it");
+    return refused(path, EPERM, "the mode of the folder gives other users access");
   }
   return place;
 }

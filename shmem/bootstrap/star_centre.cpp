@@ -106,8 +106,8 @@ class StarCentre final : public Star {
     }
     return base::fail(
         ETIMEDOUT,
-        "cannot exchange data with the other PEs during '%s': %s did not take part within %s; see the "
-        "output of the missing PEs, or raise the limit (GDRKIT_SHMEM_TIMEOUT_S, or timeout_ms if the program sets it)",
+        "cannot exchange data with the other PEs during '%s': %s did not take part within %s; see the output of the "
+        "missing PEs, or raise the limit (GDRKIT_SHMEM_TIMEOUT_S, or timeout_ms in the program's options)",
         step.name, pe_list_text(pes).c_str(), deadline.limit_text().c_str());
   }
 
@@ -129,9 +129,9 @@ class StarCentre final : public Star {
     }
     if (end == EBADMSG) {
       return base::fail(EPROTO,
-                        "cannot exchange data with the other PEs during '%s': the data from PE %d has a wrong "
-                        "authentication code: %s",
-                        step.name, pe, cause_of_wrong_code);
+                        "cannot exchange data with the other PEs during '%s': the data from PE %d was changed on the "
+                        "way (wrong authentication code); %s",
+                        step.name, pe, remedy_of_wrong_code);
     }
     return base::fail(
         ECONNRESET,

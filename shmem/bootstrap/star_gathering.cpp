@@ -87,11 +87,11 @@ class Gathering {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].socket) pes.push_back(group_.pes[i]);
     }
-    return base::fail(
-        ETIMEDOUT,
-        "cannot start the job of %zu PEs: %s did not connect to %s within %s; see the output of the missing "
-        "PEs, and check that their nodes can reach this address",
-        group_.pes.size(), pe_list_text(pes).c_str(), group_.where.c_str(), deadline.limit_text().c_str());
+    return base::fail(ETIMEDOUT,
+                      "cannot start the job of %zu PEs: %s did not connect to %s within %s; see the output of the "
+                      "missing PEs, and check that the missing PEs can reach this address",
+                      group_.pes.size(), pe_list_text(pes).c_str(), group_.where.c_str(),
+                      deadline.limit_text().c_str());
   }
 
   /// A connected PE sends nothing before all are connected, so a readable socket means its end.

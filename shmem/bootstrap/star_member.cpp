@@ -60,9 +60,9 @@ class StarMember final : public Star {
     }
     if (secret::are_equal(codes_.to_member.next(frame, payload), code)) return {};
     return broken(base::fail(EPROTO,
-                             "cannot exchange data with the other PEs during '%s': the data from PE %d at %s has a "
-                             "wrong authentication code: %s",
-                             step, centre(), group_.where.c_str(), cause_of_wrong_code));
+                             "cannot exchange data with the other PEs during '%s': the data from PE %d at %s was "
+                             "changed on the way (wrong authentication code); %s",
+                             step, centre(), group_.where.c_str(), remedy_of_wrong_code));
   }
 
   /// Reads a frame. Its payload and code follow.
@@ -103,8 +103,8 @@ class StarMember final : public Star {
                                  step, centre(), group_.where.c_str()));
       case EMFILE:
         return broken(base::fail(EMFILE,
-                                 "cannot exchange data with the other PEs during '%s': this PE has too many open "
-                                 "files to receive %zu more; raise ulimit -n",
+                                 "cannot exchange data with the other PEs during '%s': this PE has too many open files "
+                                 "to receive %zu file descriptors; raise ulimit -n",
                                  step, group_.pes.size() - 1));
       default:
         return broken(base::fail(
@@ -262,9 +262,10 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     auto connected = connect(deadline);
     if (!connected) return base::pass(connected);
     if (group.is_trusted != nullptr && !group.is_trusted(connected->get())) {
-      return base::fail(EACCES,
-                        "cannot join PE %d at %s: its process belongs to another user; start all PEs as one user",
-                        group.pes.front(), group.where.c_str());
+      return base::fail(
+          EACCES,
+          "cannot join PE %d at %s: the process at this address belongs to another user; start all PEs as one user",
+          group.pes.front(), group.where.c_str());
     }
     socket = PrivateFd(std::move(*connected));
     auto hello = make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);

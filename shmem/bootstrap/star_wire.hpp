@@ -86,8 +86,7 @@ static_assert(sizeof(Frame) == 64);
 inline constexpr std::size_t fds_per_message = 250;
 
 /// Ends the error of a wrong authentication code.
-inline constexpr char cause_of_wrong_code[] =
-    "a program between the two PEs changed the data; start the job with gdrkit run or a unique id";
+inline constexpr char remedy_of_wrong_code[] = "start the job with gdrkit run or a unique id";
 
 /// Returns the errno that another process sent, or EPROTO if the number is not a valid errno.
 [[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }

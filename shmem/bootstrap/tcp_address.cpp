@@ -150,7 +150,7 @@ base::Result<TcpAddress> address_of_interface(const std::string& interface) {
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
   if (!interface.empty()) {
     return base::fail(ENODEV,
-                      "cannot use GDRKIT_SHMEM_INTERFACE=%s: no network interface of this name is up; available: %s",
+                      "cannot use GDRKIT_SHMEM_INTERFACE=%s: no network interface of this name is up; use one of %s",
                       interface.c_str(), known.c_str());
   }
   return base::fail(ENODEV, "cannot choose a network interface: all interfaces are down, including the loopback");
@@ -220,8 +220,7 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
       if (error == 0) return socket;
       is_hopeless = is_hopeless && !is_passing(address, error);
       if (error == ECONNREFUSED && is_listening) {
-        return base::fail(ECONNRESET,
-                          "cannot connect to PE 0: it has ended and no longer listens at %s; see its own error message",
+        return base::fail(ECONNRESET, "cannot connect to PE 0 at %s: PE 0 has ended; see the error message of PE 0",
                           address.text().c_str());
       }
     }

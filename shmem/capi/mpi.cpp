@@ -92,7 +92,7 @@ base::Status use(const Mpi<Communicator, Type>& mpi, gdrkit_shmem_options* optio
   if (mpi.rank == nullptr || mpi.size == nullptr || mpi.allgather == nullptr) {
     return base::fail_literal(ENOENT,
                               "cannot use an MPI communicator: this process has not loaded an MPI library; link the "
-                              "program with MPI, or load the library first");
+                              "program with MPI, or load an MPI library first");
   }
   const auto handle = *static_cast<Communicator*>(communicator);
   if (mpi.rank(handle, &options->pe) != 0 || mpi.size(handle, &options->n_pes) != 0) {

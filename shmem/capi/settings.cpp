@@ -31,7 +31,7 @@ base::Status read_with(std::optional<std::size_t> (*parse)(std::string_view) noe
   const auto parsed = parse(text);
   if (!parsed) return base::fail(EINVAL, "invalid %s=%s; %s", name, text, grammar);
   if (*parsed == 0)
-    return base::fail(EINVAL, "invalid %s=%s: 0 is not allowed; unset it to use the default", name, text);
+    return base::fail(EINVAL, "invalid %s=%s: 0 is not allowed; unset the variable to use the default", name, text);
   *value = *parsed;
   return {};
 }

@@ -82,8 +82,8 @@ int gdrkit_shmem_wait_until_all(const gdrkit_shmem_words* words) {
 int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) {
   return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
     if (found.empty())
-      return base::fail(ENODATA,
-                        "cannot wait for any word: all words are skipped; set at least one entry of skip to 0");
+      return base::fail(
+          ENODATA, "cannot wait for any word: all words are skipped; set at least one entry of the array skip to 0");
     if (index != nullptr) *index = one_of(found);
     return 0;
   });

@@ -56,7 +56,7 @@ base::Result<std::uint64_t> find_offset(const CheckedCall& checked, const heap::
                                         const void* address, std::uint64_t size_bytes, const char* which) noexcept {
   auto range = heap.find(address, size_bytes);
   if (range) return range->offset;
-  return base::fail(range.error().errno_value, "%s: the %s: %s", checked.name, which, range.error().text());
+  return base::fail(range.error().errno_value, "%s (%s): %s", checked.name, which, range.error().text());
 }
 
 /// What the operations allow is listed in gdrkit/shmem_collectives.h.

@@ -113,9 +113,9 @@ base::Status HostTeam::meet_by_memory(const char* what) noexcept {
     const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
     while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
       if (auto waited = waiter.pause(); !waited) {
-        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d of team 0x%x, PE %d of the job)",
-                          waited.error().text(), connections_.pe(), member, static_cast<unsigned>(handle_),
-                          members_[static_cast<std::size_t>(member)]);
+        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d, a member of team 0x%x)",
+                          waited.error().text(), connections_.pe(), members_[static_cast<std::size_t>(member)],
+                          static_cast<unsigned>(handle_));
       }
     }
   }
@@ -146,8 +146,8 @@ base::Status HostTeam::compare(const char* what, std::initializer_list<Argument>
     if (theirs.words[operation_word] != first.words[operation_word]) {
       return base::fail(
           EPROTO,
-          "%s: PE %d and PE %d called different collective functions of their team; call the same one on all PEs", what,
-          members_[0], pe);
+          "%s: PE %d and PE %d called different collective functions; call the same function on all PEs of the team",
+          what, members_[0], pe);
     }
     std::size_t word = first_argument_word;
     for (const Argument& argument : arguments) {

@@ -59,7 +59,7 @@ base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
     return base::fail(
         EINVAL,
-        "cannot use the team: its handle is GDRKIT_SHMEM_TEAM_INVALID; call the function only on members of the team");
+        "cannot use the team: the handle is GDRKIT_SHMEM_TEAM_INVALID; call the function only on PEs of the team");
   }
   HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;

@@ -152,10 +152,10 @@ base::Result<EndingPe> drop_pe() noexcept {
   Registry& all = registry();
   std::unique_lock lock(all.mutex);
   const auto found = all.pes.find(*name);
-  if (found == all.pes.end()) return base::fail(EINVAL, "cannot use this thread's PE: it has been finalized");
+  if (found == all.pes.end()) return base::fail(EINVAL, "cannot use the PE of this thread: the PE has been finalized");
   if (binding.slot != nullptr && binding.slot->depth != 0) {
-    return base::fail_literal(EBUSY,
-                              "cannot finalize a PE: this thread is inside a call on it; return from that call first");
+    return base::fail_literal(
+        EBUSY, "cannot finalize the PE: this thread is inside a call on the same PE; return from the call first");
   }
   auto node = all.pes.extract(found);  // can be reinserted without an allocation
   changes.fetch_add(1, std::memory_order_seq_cst);
@@ -167,10 +167,10 @@ base::Result<EndingPe> drop_pe() noexcept {
     --all.ending;
     all.pes.insert(std::move(node));
     changes.fetch_add(1, std::memory_order_release);
-    return base::fail(
-        ETIMEDOUT,
-        "cannot finalize: another thread is still in a call on this PE after %lld ms; end that call and finalize again",
-        static_cast<long long>(limit.count()));
+    return base::fail(ETIMEDOUT,
+                      "cannot finalize the PE: a call of another thread did not return within %lld ms; end the call "
+                      "and finalize again",
+                      static_cast<long long>(limit.count()));
   }
   binding = {};
   return EndingPe(node.mapped().release());

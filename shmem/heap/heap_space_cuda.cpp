@@ -121,20 +121,19 @@ class CudaHeapSpace final : public HeapSpace {
     }
     if (start != address || size_bytes > extent) {
       return base::fail(EINVAL,
-                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64
-                        ": the buffer must begin where its allocation begins (0x%" PRIx64
-                        ") and not exceed its size (%zu bytes)",
+                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the allocation begins at 0x%" PRIx64
+                        " and has %zu bytes; register the allocation from the start",
                         size_bytes, address, start, extent);
     }
     std::uint64_t handle = 0;
     if (const int got = calls_.mem_retain_handle(&handle, reinterpret_cast<void*>(address)); got != 0) {
-      return unshareable(address, "it was not allocated by cuMemCreate", got);
+      return unshareable(address, "cuMemCreate did not allocate the memory", got);
     }
     int fd = -1;
     const int exported = calls_.mem_export(&fd, handle, platform::cuda_mem_handle_type_posix_fd, 0);
     (void)calls_.mem_release(handle);
     if (exported != 0) {
-      return unshareable(address, "it was created without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", exported);
+      return unshareable(address, "CUDA cannot export the memory", exported);
     }
     return SharedMemory{bootstrap::UniqueFd(fd), extent};
   }
@@ -164,13 +163,13 @@ class CudaHeapSpace final : public HeapSpace {
     void* values[] = {&type, &ordinal};
     const int got = calls_.pointer_get_attributes(2, attributes, values, address);
     if (got != 0 || type != platform::cuda_memory_type_device) {
-      return base::fail_vendor(EOPNOTSUPP, got,
-                               "cannot share the memory at 0x%" PRIx64 ": it is host memory; use gdrkit_shmem_malloc",
-                               address);
+      return base::fail_vendor(
+          EOPNOTSUPP, got,
+          "cannot share the memory at 0x%" PRIx64 ": the memory is host memory; use gdrkit_shmem_malloc", address);
     }
     if (ordinal == ordinal_) return {};
-    return base::fail(EINVAL, "cannot register 0x%" PRIx64 ": it is memory of GPU %d, but this PE uses GPU %d", address,
-                      ordinal, ordinal_);
+    return base::fail(EINVAL, "cannot register memory of GPU %d at 0x%" PRIx64 ": this PE uses GPU %d", ordinal,
+                      address, ordinal_);
   }
 
   struct Chunk {

@@ -91,9 +91,8 @@ class EmulatedHeapSpace final : public HeapSpace {
     }
     if (allocation->start != address || size_bytes > allocation->size_bytes) {
       return base::fail(EINVAL,
-                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64
-                        ": the buffer must begin where its allocation begins (0x%" PRIx64
-                        ") and not exceed its size (%zu bytes)",
+                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the allocation begins at 0x%" PRIx64
+                        " and has %zu bytes; register the allocation from the start",
                         size_bytes, address, allocation->start, allocation->size_bytes);
     }
     auto file = platform::emulated_export(address);

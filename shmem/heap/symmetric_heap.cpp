@@ -101,11 +101,16 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   const std::uint64_t offset = blocks_.end();
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
   if (size_bytes > growth_end_ - offset) {
+    char buffers[64] = "";
+    if (growth_end_ < max_bytes_) {
+      std::snprintf(buffers, sizeof buffers, ", because registered buffers use %" PRIu64 " bytes",
+                    max_bytes_ - growth_end_);
+    }
     return base::fail(ENOMEM,
-                      "cannot grow the symmetric heap by %" PRIu64 " bytes: only %" PRIu64 " of at most %" PRIu64
-                      " bytes are left (registered buffers use %" PRIu64
-                      "); increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
-                      size_bytes, growth_end_ - offset, max_bytes_, max_bytes_ - growth_end_);
+                      "cannot grow the symmetric heap by %" PRIu64 " bytes: %" PRIu64
+                      " bytes are free%s; increase the limit of %" PRIu64
+                      " bytes (GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options)",
+                      size_bytes, growth_end_ - offset, buffers, max_bytes_);
   }
   wanted = std::min(wanted, growth_end_ - offset);
   chunks_.reserve(chunks_.size() + 1);
@@ -136,7 +141,7 @@ base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t siz
     attached = space_->attach(slot, offset, size_bytes, std::move((*chunks)[static_cast<std::size_t>(slot)]));
   }
   const int failed_slot = attached ? slot : slot - 1;
-  auto all = agree(attached, "mapping the symmetric heaps of the other PEs");
+  auto all = agree(attached, "mapping the heaps of the other PEs");
   if (all) return {};
   for (int undone = 0; undone < failed_slot; ++undone) {
     if (undone != own_slot_) (void)space_->remove(undone, offset, size_bytes);
@@ -148,7 +153,7 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
   if (size_bytes > max_bytes_) {
     return base::fail(ENOMEM,
                       "cannot allocate %" PRIu64 " bytes: the symmetric heap is limited to %" PRIu64
-                      " bytes; increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                      " bytes; increase GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options",
                       size_bytes, max_bytes_);
   }
   {
@@ -158,10 +163,9 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
   if (auto grown = grow(blocks_.missing_bytes(size_bytes, alignment)); !grown) return base::pass(grown);
   const std::unique_lock lock(mutex_);
   if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
-  return base::fail(EIO,
-                    "cannot allocate %" PRIu64
-                    " bytes in the symmetric heap: no free range is large enough after growing; retry, or free memory",
-                    size_bytes);
+  return base::fail(
+      EIO, "cannot allocate %" PRIu64 " bytes in the symmetric heap: no free range is large enough; free memory",
+      size_bytes);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while allocating symmetric memory");
 }
@@ -187,7 +191,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset >= max_bytes_) {
     return base::fail(EINVAL,
-                      "cannot access %p: it is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64
+                      "cannot access %p: the address is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64
                       " bytes); pass memory of gdrkit_shmem_malloc",
                       address, own_base_, this->size_bytes());
   }
@@ -204,7 +208,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     block = Block{buffer->chunk.offset, buffer->size_bytes};
   }
   if (!block || block->offset < reserved_bytes_) {
-    return base::fail(EINVAL, "cannot access %p: it is in no symmetric allocation of this PE", address);
+    return base::fail(EINVAL, "cannot access %p: the address is in no symmetric allocation of this PE", address);
   }
   const std::uint64_t inside = offset - block->offset;
   if (inside <= block->size_bytes && size_bytes <= block->size_bytes - inside) {

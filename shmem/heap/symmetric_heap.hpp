@@ -95,6 +95,7 @@ class SymmetricHeap {
   }
   [[nodiscard]] std::uint64_t own_address(std::uint64_t offset) const noexcept { return own_base_ + offset; }
   [[nodiscard]] int own_slot() const noexcept { return own_slot_; }
+  [[nodiscard]] int pe_of(int slot) const noexcept { return node_.pes()[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] std::uint64_t stride_bytes() const noexcept { return space_->stride_bytes(); }
   [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
   [[nodiscard]] std::uint64_t size_bytes() const noexcept;  ///< of all chunks

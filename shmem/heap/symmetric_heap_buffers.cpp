@@ -27,8 +27,8 @@ base::Result<SharedMemory> SymmetricHeap::share(std::uint64_t address, std::uint
         size_bytes, address);
   }
   if (contains(reinterpret_cast<const void*>(address))) {
-    return base::fail(
-        EINVAL, "cannot register 0x%" PRIx64 ": it is in the symmetric heap, which requires no registration", address);
+    return base::fail(EINVAL, "cannot register 0x%" PRIx64 ": memory of the symmetric heap needs no registration",
+                      address);
   }
   {
     const std::shared_lock lock(mutex_);
@@ -36,10 +36,9 @@ base::Result<SharedMemory> SymmetricHeap::share(std::uint64_t address, std::uint
       const bool is_apart = address >= buffer.address + buffer.size_bytes || address + size_bytes <= buffer.address;
       if (is_apart) continue;
       return base::fail(EEXIST,
-                        "cannot register 0x%" PRIx64 " + %" PRIu64
-                        " bytes: they overlap the registered buffer 0x%" PRIx64 " + %" PRIu64
-                        " bytes; unregister that buffer first",
-                        address, size_bytes, buffer.address, buffer.size_bytes);
+                        "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": a registered buffer of %" PRIu64
+                        " bytes at 0x%" PRIx64 " overlaps the range; unregister that buffer first",
+                        size_bytes, address, buffer.size_bytes, buffer.address);
     }
   }
   return space_->share(address, size_bytes);
@@ -66,10 +65,11 @@ base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) c
     if (is_last) break;
     gap_end = next->first;
   }
-  return base::fail(ENOMEM,
-                    "cannot register a buffer of %" PRIu64 " bytes: the symmetric heap of at most %" PRIu64
-                    " bytes has too little free space; increase heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
-                    size_bytes, max_bytes_);
+  return base::fail(
+      ENOMEM,
+      "cannot register a buffer of %" PRIu64 " bytes: the symmetric heap of at most %" PRIu64
+      " bytes has too little free space; increase GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options",
+      size_bytes, max_bytes_);
 }
 
 base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std::uint64_t size_bytes,
@@ -85,8 +85,7 @@ base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std
   };
   while (is_taken(buffer.chunk.number)) ++buffer.chunk.number;
   if (buffer.chunk.number >= largest_buffer_count) {
-    return base::fail(ENOSPC,
-                      "cannot register another buffer: %zu are registered, which is the maximum; unregister one",
+    return base::fail(ENOSPC, "cannot register a buffer: %zu buffers are registered (the maximum); unregister a buffer",
                       largest_buffer_count);
   }
   decltype(buffers_) made;
@@ -120,10 +119,11 @@ base::Result<SymmetricBuffer> SymmetricHeap::find_buffer(std::uint64_t offset) c
   const std::shared_lock lock(mutex_);
   const auto found = buffers_.find(offset);
   if (found != buffers_.end()) return found->second;
-  return base::fail(EINVAL,
-                    "cannot unregister 0x%" PRIx64
-                    ": no registered buffer starts there; pass the address that its registration returned",
-                    own_address(offset));
+  return base::fail(
+      EINVAL,
+      "cannot unregister 0x%" PRIx64
+      ": no registered buffer starts there; pass an address that gdrkit_shmem_buffer_register_symmetric returned",
+      own_address(offset));
 }
 
 base::Status SymmetricHeap::remove_buffer(std::uint64_t offset) noexcept {

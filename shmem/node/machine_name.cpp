@@ -18,7 +18,7 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   MachineName name;
   if (!stated.host_id.empty()) {
     if (stated.host_id.size() >= sizeof name.boot_id) {
-      return base::fail(EINVAL, "cannot use GDRKIT_SHMEM_HOSTID=%s: it has %zu characters; use at most %zu",
+      return base::fail(EINVAL, "cannot use GDRKIT_SHMEM_HOSTID=%s: the name has %zu characters; use at most %zu",
                         stated.host_id.c_str(), stated.host_id.size(), sizeof name.boot_id - 1);
     }
     std::memcpy(name.boot_id, stated.host_id.data(), stated.host_id.size());

@@ -172,11 +172,11 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
       "mount the same GDRKIT_SHMEM_SOCKET_DIR in all containers of a node, and set a different GDRKIT_SHMEM_HOSTID on "
       "each node";
   if (connected && !bootstrap::is_same_user(connected->get())) {
-    reached = base::fail_literal(EACCES, "it runs as another user");
+    reached = base::fail_literal(EACCES, "the PE runs as another user");
     remedy = "start all PEs as the same user";
   }
   if (reached) {
-    remedy = "see its own error message";
+    remedy = "see the error message of that PE";
     reached = bootstrap::introduce_member(connected->get(), bootstrap::secret_of(card.secret), exchange.pe(),
                                           exchange.n_pes());
   }

@@ -167,7 +167,7 @@ base::Status Connections::start_remote(bootstrap::Exchange& exchange, const Conn
   auto started = remote::Remote::start(exchange, wanted);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
-                             "cannot connect to PEs on other nodes with UCX: %s", started.error().text());
+                             "cannot use UCX to connect to PEs on other nodes: %s", started.error().text());
   }
   remote_ = std::move(*started);
   remote_way_ = options.remote_way;
@@ -212,8 +212,9 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     }
     if (offer.heap_bytes != mine.heap_bytes || offer.heap_max_bytes != mine.heap_max_bytes) {
       return base::fail(EPROTO,
-                        "PE %d requests a heap of %" PRIu64 " bytes (at most %" PRIu64 "), but PE %d requests %" PRIu64
-                        " bytes (at most %" PRIu64 "); request the same sizes on all PEs",
+                        "PE %d requests a heap of %" PRIu64 " bytes with a limit of %" PRIu64
+                        " bytes, but PE %d requests %" PRIu64 " bytes with a limit of %" PRIu64
+                        " bytes; request the same sizes on all PEs",
                         other, offer.heap_bytes, offer.heap_max_bytes, pe_, mine.heap_bytes, mine.heap_max_bytes);
     }
     largest_device = std::max(largest_device, offer.device_bytes);
@@ -291,8 +292,8 @@ base::Result<int> Connections::slot_of(int pe) const noexcept {
   if (pe < 0 || pe >= n_pes_) {
     // The usual mistake of a first program: it was started without a launcher.
     if (n_pes_ == 1) {
-      return base::fail(EINVAL, "PE %d is out of range: the job has 1 PE; start more with gdrkit run -n N -- program",
-                        pe);
+      return base::fail(EINVAL,
+                        "PE %d is out of range: the job has 1 PE; start more PEs with gdrkit run -n N -- program", pe);
     }
     return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
   }

@@ -58,8 +58,8 @@ base::Status GpuCode::check_waits() noexcept try {
   const std::string what = of_proxy ? *of_proxy : std::string("the word at ") + address;
   if (const int dead = control_->dead_pe(); dead >= 0) {
     return base::fail(ECONNRESET,
-                      "a GPU kernel of PE %d stopped waiting for %s: PE %d has ended; see its own error message",
-                      connections_.pe(), what.c_str(), dead);
+                      "a GPU kernel of PE %d stopped waiting for %s: PE %d has ended; see the error message of PE %d",
+                      connections_.pe(), what.c_str(), dead, dead);
   }
   return base::fail(
       ETIMEDOUT, "a GPU kernel of PE %d timed out while waiting for %s; raise the limit with gdrkit_shmem_set_timeout",
@@ -83,7 +83,7 @@ base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
 }
 
 base::Status GpuCode::initialise_module(void* module) noexcept {
-  if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the module: it is NULL");
+  if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the module: the handle is NULL");
   if (auto watched = watch(); !watched) return watched;
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
@@ -91,22 +91,22 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
   auto symbol = connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, "gdrkit_shmem_state");
   if (!symbol) {
     const base::Error& error = symbol.error();
-    return base::fail_vendor(
-        error.errno_value, error.vendor_code,
-        "cannot initialize the module: %s; compile it with GDRKIT_SHMEM_MODULE defined (gdrkit/shmem_state.cuh)",
-        error.text());
+    return base::fail_vendor(error.errno_value, error.vendor_code,
+                             "cannot initialize the module: %s; compile the module with GDRKIT_SHMEM_MODULE defined "
+                             "(gdrkit/shmem_state.cuh)",
+                             error.text());
   }
   if (symbol->size_bytes != sizeof state) {
     return base::fail(EPROTO,
-                      "cannot initialize the module: its gdrkit_shmem_state has %zu bytes, but that of this library "
-                      "has %zu bytes; recompile the module",
+                      "cannot initialize the module: gdrkit_shmem_state has %zu bytes in the module, but %zu bytes in "
+                      "this library; recompile the module",
                       symbol->size_bytes, sizeof state);
   }
   return connections_.device().copy_to_device(symbol->address, &state, sizeof state);
 }
 
 base::Status GpuCode::initialise_library(void* library) noexcept {
-  if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the library: it is NULL");
+  if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the library: the handle is NULL");
   base::Result<platform::Module> module = platform::Module{};
   {
     const platform::DeviceScope scope(connections_.device());
@@ -131,7 +131,16 @@ base::Status GpuCode::launch_cooperative(void* function, const platform::Coopera
   const std::uint64_t blocks = std::uint64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
   auto most = cooperative_blocks(function, threads, shape.shared_bytes);
   if (!most) return base::pass(most);
-  if (blocks == 0 || blocks > static_cast<std::uint64_t>(*most)) {
+  if (*most < 1) {
+    return base::fail(
+        EINVAL,
+        "cannot launch the GPU kernel: PE %d's GPU cannot run a block of %u threads and %u bytes of shared "
+        "memory; use fewer threads or less shared memory",
+        connections_.pe(), threads, shape.shared_bytes);
+  }
+  if (blocks == 0)
+    return base::fail(EINVAL, "cannot launch the GPU kernel: the grid has 0 blocks; use 1 to %d blocks", *most);
+  if (blocks > static_cast<std::uint64_t>(*most)) {
     return base::fail(EINVAL,
                       "cannot launch the GPU kernel: PE %d's GPU cannot run %" PRIu64
                       " blocks of %u threads and %u bytes of shared memory at the same time; use 1 to %d blocks",

@@ -33,7 +33,7 @@ base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, 
   if (overlaps_next || overlaps_previous) {
     return base::fail(EEXIST,
                       "cannot register %" PRIu64 " bytes at 0x%" PRIx64
-                      ": they overlap a registered buffer; unregister that buffer first",
+                      ": the range overlaps a registered buffer; unregister that buffer first",
                       size_bytes, address);
   }
   buffers_.emplace(address, Buffer{size_bytes, memory});

@@ -39,7 +39,8 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
     case ProxyOperation::quiet: return {};  // the reply is sent after complete()
     case ProxyOperation::barrier: return arrive(command.operand);
   }
-  return base::fail(EPROTO, "invalid operation %u or size; recompile the GPU code with this release of gdrkit",
+  return base::fail(EPROTO,
+                    "invalid operation %u or invalid word size; recompile the GPU code with this release of gdrkit",
                     static_cast<unsigned>(command.operation));
 }
 

@@ -23,9 +23,9 @@ template <class Carry>
 base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<transport::Transport>>& transports,
                                          std::size_t begin, int slot, std::size_t size_bytes, bool is_put,
                                          transport::LocalMemory memory, Carry carry) noexcept {
-  base::Status last = base::fail_literal(
-      EOPNOTSUPP,
-      "cannot copy the data: no transport supports this memory, size and PE; gdrkit shmem info lists transports");
+  base::Status last = base::fail_literal(EOPNOTSUPP,
+                                         "cannot copy the data: no transport supports this combination of memory, size "
+                                         "and PE; gdrkit shmem info lists the transports");
   for (std::size_t i = begin; i < transports.size(); ++i) {
     if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
     if (auto serves = transports[i]->serves(slot); !serves) {
@@ -237,8 +237,7 @@ base::Status Transfers::complete_all() noexcept {
 
 base::Status Transfers::register_buffer(const void* address, std::size_t size_bytes) noexcept {
   if (connections_.heap().contains(address)) {
-    return base::fail(EINVAL, "cannot register %p: it is in the symmetric heap, which requires no registration",
-                      address);
+    return base::fail(EINVAL, "cannot register %p: memory of the symmetric heap needs no registration", address);
   }
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
@@ -264,7 +263,7 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
     void* values[] = {&ordinal};
     (void)connections_.cuda()->pointer_get_attributes(1, &attribute, values, word);
     if (ordinal != connections_.device().identity().ordinal) {
-      return base::fail(EINVAL, "cannot register %p: it is memory of GPU %d, but PE %d uses GPU %d", address, ordinal,
+      return base::fail(EINVAL, "cannot register memory of GPU %d at %p: PE %d uses GPU %d", ordinal, address,
                         connections_.pe(), connections_.device().identity().ordinal);
     }
   }

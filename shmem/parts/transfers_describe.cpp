@@ -52,7 +52,7 @@ base::Result<std::string> Transfers::describe(int pe) noexcept try {
                                         : "\nGPU kernels: by loads and stores";
   return text;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while describing the transports to a PE");
+  return base::fail(ENOMEM, "out of memory while listing the transports for PE %d", pe);
 }
 
 }  // namespace gdrkit::shmem_impl::parts

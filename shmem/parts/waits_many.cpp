@@ -20,13 +20,14 @@ base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept
         words.first.address, size);
   }
   if (words.count > SIZE_MAX / size)
-    return base::fail(EINVAL, "cannot wait for or test %zu words: they exceed the address space", words.count);
+    return base::fail(EINVAL, "cannot wait for or test %zu words: the array of words exceeds the address space",
+                      words.count);
   if (words.count == 0) return {};
   if (auto own = heap.find(words.first.address, words.count * size); !own) return base::pass(own);
   if (words.values == nullptr)
     return base::fail(EINVAL, "cannot wait for or test the words: the pointer to the values is NULL");
   if (words.value_count == 1 || words.value_count == words.count) return {};
-  return base::fail(EINVAL, "cannot compare %zu values with %zu words: pass 1 value, or one per word",
+  return base::fail(EINVAL, "cannot compare %zu values with %zu words: pass 1 value, or 1 value per word",
                     words.value_count, words.count);
 }
 

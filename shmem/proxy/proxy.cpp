@@ -231,11 +231,10 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(
-          ETIMEDOUT,
-          "quiet: this PE's GPU kernels requested operations on other nodes, which did not start within %lld ms; "
-          "raise the limit with gdrkit_shmem_set_timeout",
-          static_cast<long long>(limit.count()));
+      return base::fail(ETIMEDOUT,
+                        "quiet: operations that this PE's GPU kernels requested did not start within %lld ms; raise "
+                        "the limit with gdrkit_shmem_set_timeout",
+                        static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
     sleep_for(first_sleep);

@@ -248,7 +248,9 @@ class Remote final : private UcxReceiver {
   unsigned progress_eagerly() noexcept;
   void check_peers(Clock::time_point now) noexcept;
   void send_heartbeat() noexcept;
-  void declare_dead(int pe, const char* why) noexcept;
+  /// `what`: the predicate of an error message about the PE, such as "has ended". `pe`: -1: this PE.
+  void declare_dead(int pe, const char* what, const char* ucx_status = nullptr) noexcept;
+  [[nodiscard]] const char* why_dead() const noexcept { return why_dead_.empty() ? "has ended" : why_dead_.c_str(); }
   void report_death(int dead) noexcept;
   static void on_error(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status) noexcept;
   /// Makes progress for that time.

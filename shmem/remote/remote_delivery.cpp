@@ -30,7 +30,8 @@ bool Remote::is_genuine(const DecodedMessage& decoded) {
 
 void Remote::receive_rendezvous(const void* header, std::size_t header_bytes) noexcept try {
   const auto decoded = decode_message(as_bytes(header, header_bytes), {}, pe_, n_pes_);
-  if (decoded && is_genuine(*decoded)) declare_dead(-1, "UCX sent a message by rendezvous");
+  if (decoded && is_genuine(*decoded))
+    declare_dead(-1, "received a UCX rendezvous message, which gdrkit does not support");
 } catch (...) {
   // The message was not authentic, or the next wait of this PE times out because of the loss.
 }
@@ -42,7 +43,7 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   if (!decoded || !is_genuine(*decoded)) return;
   const RemoteMessage& message = decoded->message;
   if (!has_sound_fields(*decoded, n_pes_))
-    return declare_dead(message.from, "excluded because it sent an invalid message");
+    return declare_dead(message.from, "sent an invalid message and was excluded");
   const auto* const bytes = reinterpret_cast<const char*>(decoded->data.data());
   size_bytes = decoded->data.size();
   if (message.kind > last_in_order) {
@@ -54,7 +55,7 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   if (message.from == watched_) has_heartbeat_ = true;
   if (message.number != from.received + 1) {
     if (message.number - from.received > most_early) {
-      return declare_dead(message.from, "excluded because it sent an invalid message");
+      return declare_dead(message.from, "sent an invalid message and was excluded");
     }
     from.early.try_emplace(message.number, EarlyMessage{message, std::vector<char>(bytes, bytes + size_bytes)});
     return;
@@ -68,7 +69,7 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   }
 } catch (...) {
   // A message is lost, so all later messages are invalid, too.
-  declare_dead(pe_, "out of memory for messages of other PEs");
+  declare_dead(pe_, "ran out of memory for messages of other PEs");
 }
 
 /// Returns nullptr if this PE does not expect such a reply from that PE.
@@ -140,7 +141,7 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
     case RemoteMessageKind::acknowledge: {
       Peer& from = peer(message.from);
       if (message.operand > from.sent)
-        return declare_dead(message.from, "excluded because it acknowledged an unsent message");
+        return declare_dead(message.from, "acknowledged an unsent message and was excluded");
       from.acknowledged = std::max(from.acknowledged, message.operand);
       if (message.other != 0 && from.rejected == 0) {
         from.rejected = message.other;
@@ -149,7 +150,7 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
       return;
     }
     case RemoteMessageKind::death:
-      return declare_dead(message.other, "another PE detected this; see the error message of the ended PE");
+      return declare_dead(message.other, "has ended or was excluded from the job; see the error messages of all PEs");
     default: return;  // a heartbeat, noted already
   }
 }
@@ -160,7 +161,7 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   Request& request = *awaiting;
   const std::size_t piece = std::min(request.size_bytes - std::min(request.size_bytes, message.offset), piece_bytes);
   if (message.size_bytes != piece || piece == 0 || message.offset % piece_bytes != 0) {
-    return declare_dead(message.from, "excluded because its reply does not match the requested range");
+    return declare_dead(message.from, "sent a reply of the wrong size or offset and was excluded");
   }
   // A duplicate, such as a recorded and replayed message, is ignored.
   if (request.pieces[message.offset / piece_bytes]) return;
@@ -202,7 +203,7 @@ void Remote::send_replies() noexcept {
     try {
       reply(pending);
     } catch (const std::bad_alloc&) {
-      declare_dead(pe_, "out of memory for replies to other PEs");
+      declare_dead(pe_, "ran out of memory for replies to other PEs");
     }
   }
 }

@@ -17,7 +17,7 @@ base::Status Remote::serves_direct(int pe) noexcept {
   const Entered entered(*this);
   const auto& one = peers_[static_cast<std::size_t>(pe)];
   if (!one || one->direct_refused == 0) return {};
-  return base::fail_literal(one->direct_refused, "UCX could not register the other PE's memory");
+  return base::fail(one->direct_refused, "UCX could not register the memory of PE %d", pe);
 }
 
 base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::uint64_t offset) noexcept try {
@@ -49,7 +49,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   if (RemoteChunk* const made = find(); made != nullptr) return made;
   return base::fail(EPROTO, "PE %d sent a UCX key of the wrong memory; use one release of gdrkit for all PEs", pe);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while connecting to another PE's symmetric heap");
+  return base::fail_literal(ENOMEM, "out of memory while connecting to the symmetric heap of a PE");
 }
 
 void Remote::reply_with_key(const PendingReply& pending) {
@@ -123,8 +123,8 @@ void Remote::take_key(const RemoteMessage& message, const char* data, std::size_
     return;
   }
   if (size_bytes == 0 || request.offset - message.offset >= message.size_bytes) {
-    return declare_dead(
-        message.from, "excluded because it sent an invalid UCX key of its heap; use one release of gdrkit for all PEs");
+    return declare_dead(message.from,
+                        "sent an invalid UCX key and was excluded; use one release of gdrkit for all PEs");
   }
   Peer& from = peer(message.from);
   RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};

@@ -23,7 +23,7 @@ base::Status Remote::check_lives(const char* what, int pe) noexcept {
   if (is_leaving_.load(std::memory_order_relaxed)) return {};
   const int dead = first_dead();
   if (dead < 0 || (pe >= 0 && pe != dead)) return {};
-  return base::fail(ECONNRESET, "%s: PE %d has ended (%s)", what, dead, why_dead_.c_str());
+  return base::fail(ECONNRESET, "%s: PE %d %s", what, dead, why_dead());
 }
 
 void Remote::on_error(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status) noexcept {
@@ -32,16 +32,17 @@ void Remote::on_error(void* argument, platform::UcxEndpoint* endpoint, platform:
     const auto& one = self.peers_[static_cast<std::size_t>(pe)];
     if (!one || one->endpoint != endpoint) continue;
     one->failure = status;
-    self.declare_dead(pe, self.calls_->status_string(status));
+    self.declare_dead(pe, "has ended or is unreachable", self.calls_->status_string(status));
     return;
   }
 }
 
 /// May run inside a call of UCX, so the death is reported later.
-void Remote::declare_dead(int pe, const char* why) noexcept {
+void Remote::declare_dead(int pe, const char* what, const char* ucx_status) noexcept {
   if (is_leaving_.load(std::memory_order_acquire) || first_dead() >= 0) return;
   try {
-    why_dead_ = why;
+    why_dead_ = what;
+    if (ucx_status != nullptr) why_dead_ += std::string(" (UCX: ") + ucx_status + ")";
   } catch (const std::bad_alloc&) {
     why_dead_.clear();
   }
@@ -56,9 +57,9 @@ void Remote::check_peers(Clock::time_point now) noexcept {
   next_check_ = now + std::min<std::chrono::milliseconds>(options_.heartbeat / 4, 250ms);
   if (is_leaving_.load(std::memory_order_acquire)) return;
   if (first_dead() < 0) {
-    if (const int here = options_.node->first_dead(); here >= 0) declare_dead(here, "its process exited");
+    if (const int here = options_.node->first_dead(); here >= 0) declare_dead(here, "has ended");
     if (watched_ >= 0 && now - last_heartbeat_ > options_.silence) {
-      declare_dead(watched_, "no heartbeat for several seconds");
+      declare_dead(watched_, "has ended or is unreachable (no heartbeat for several seconds)");
     }
   }
   if (watcher_ >= 0 && now >= next_heartbeat_) {

@@ -91,7 +91,7 @@ tl::unexpected<base::Error> Remote::transfer_failure(const char* what, int pe,
   if (errno_value == ECONNRESET) {
     // That one may have ended because of another's death, which is the one to name.
     if (const int dead = first_dead(); dead >= 0 && dead != pe) {
-      return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended (%s)", what, dead, why_dead_.c_str());
+      return base::fail_vendor(ECONNRESET, status, "%s: PE %d %s", what, dead, why_dead());
     }
     return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended or is unreachable (UCX: %s)", what, pe, text);
   }

@@ -68,7 +68,7 @@ base::Status StreamWork::wait(Stream stream, const platform::StreamWaitParameter
 base::Status StreamWork::store(Stream stream, std::uint64_t target, std::uint64_t value,
                                std::size_t size_bytes) noexcept {
   if (!device_.can_store(stream))
-    return base::fail_literal(ENOSYS, "cannot add a store to the stream: it is being captured");
+    return base::fail_literal(ENOSYS, "cannot add a store to the stream: the stream is being captured");
   return device_.store_word_async(target, value, size_bytes, stream);
 }
 

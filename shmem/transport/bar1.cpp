@@ -45,9 +45,8 @@ constexpr std::size_t largest_cpu_get_with_automatic[] = {4 << 10, 3 << 10, smal
 
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
-base::Status failure(int result, const char* what, int slot) noexcept {
-  return base::fail(-result, "cannot %s the memory of the PE with index %d on this node through BAR1: %s", what, slot,
-                    gdrkit_last_error());
+base::Status failure(int result, const char* what, int pe) noexcept {
+  return base::fail(-result, "cannot %s the memory of PE %d through BAR1: %s", what, pe, gdrkit_last_error());
 }
 
 std::optional<int> engine_of_name(const std::string& name) noexcept {
@@ -146,7 +145,8 @@ class Bar1 final : public Transport {
     auto window = any_window_of(slot);
     if (!window) return base::pass(window);
     std::uint32_t word = 0;
-    if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0) return failure(read, "read", slot);
+    if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0)
+      return failure(read, "read", heap_.pe_of(slot));
     // Never backwards: another thread may have completed more meanwhile.
     std::uint64_t completed = state.completed.load(std::memory_order_relaxed);
     while (completed < issued && !state.completed.compare_exchange_weak(completed, issued, std::memory_order_release)) {
@@ -180,9 +180,8 @@ class Bar1 final : public Transport {
       if (!window) return base::pass(window);
       const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
       if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
-        return base::fail(-copied,
-                          "cannot copy %zu bytes through BAR1 to or from the PE with index %d on this node: %s", piece,
-                          slot, gdrkit_strerror(copied));
+        return base::fail(-copied, "cannot copy %zu bytes through BAR1 to or from PE %d: %s", piece, heap_.pe_of(slot),
+                          gdrkit_strerror(copied));
       }
       done += piece;
       offset += piece;
@@ -237,14 +236,14 @@ class Bar1 final : public Transport {
     const platform::DeviceScope scope(device_);
     gdrkit_pin_t pin{};
     if (const int made = gdrkit_pin(context_, heap_.address(slot, chunk.offset), chunk.size_bytes, &pin); made < 0) {
-      return refuse(state, chunk, by, window, failure(made, "pin", slot));
+      return refuse(state, chunk, by, window, failure(made, "pin", heap_.pe_of(slot)));
     }
     gdrkit_map_options options{};
     options.struct_size = sizeof options;
     options.engine = by == By::cpu ? GDRKIT_ENGINE_CPU : *engine;
     void* address = nullptr;
     if (const int mapped = gdrkit_map(pin, &options, &address); mapped < 0) {
-      auto refused = failure(mapped, "map", slot);
+      auto refused = failure(mapped, "map", heap_.pe_of(slot));
       (void)gdrkit_unpin(pin);
       return refuse(state, chunk, by, window, std::move(refused));
     }
@@ -308,7 +307,7 @@ base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setti
   if (auto refusal = bar1->refusal_of_choice(); !refusal) return base::pass(refusal);
   return bar1;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating the transport bar1");
+  return base::fail_literal(ENOMEM, "out of memory while creating transport 'bar1'");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -134,7 +134,7 @@ class CopyEngine final : public Transport {
 base::Result<std::unique_ptr<Transport>> make_copy_engine(const TransportSetting& setting) noexcept try {
   return std::make_unique<CopyEngine>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating the transport copy_engine");
+  return base::fail_literal(ENOMEM, "out of memory while creating transport 'copy_engine'");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -32,7 +32,8 @@ OwnHeapMemory::~OwnHeapMemory() {
 
 base::Result<std::uint64_t> OwnHeapMemory::address_of(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
   if (heap_.has_memory(offset, size_bytes)) return heap_.own_address(offset);
-  return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " exceed its symmetric heap of %" PRIu64 " bytes",
+  return base::fail(EINVAL,
+                    "%" PRIu64 " bytes at heap offset %" PRIu64 " exceed the symmetric heap of %" PRIu64 " bytes",
                     size_bytes, offset, heap_.size_bytes());
 }
 

@@ -113,7 +113,7 @@ base::Status is_of_this_machine(int slot, int slots) noexcept {
 base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& setting) noexcept try {
   return std::make_unique<Ucx>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating the transport ucx");
+  return base::fail_literal(ENOMEM, "out of memory while creating transport 'ucx'");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -147,6 +147,14 @@ static inline void gdrkit_nvshmem_check(int result, const char* name) {
   fflush(stdout);
   abort();
 }
+/* For allocations of these headers, which do not set the library's error message. */
+static inline void gdrkit_nvshmem_out_of_memory(const char* name) {
+  char line[128];
+  snprintf(line, sizeof line, "%s: out of memory\n", name);
+  fputs(line, stderr);
+  fflush(stdout);
+  abort();
+}
 /* For functions that return a PE number. */
 static inline int gdrkit_nvshmem_or_invalid(int result) { return result < 0 ? NVSHMEM_PE_INVALID : result; }
 

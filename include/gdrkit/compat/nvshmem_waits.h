@@ -141,24 +141,28 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
 #define GDRKIT_NVSHMEM_HOST_MANY(name, type, take, Values, n)                                                          \
   static inline int gdrkit_nvshmem_##name##_all_##take(type* address, size_t count, const int* status, int comparison, \
                                                        Values value, int waits) {                                      \
-    GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, int, n,                                                                \
-                              gdrkit_nvshmem_all(&words, waits, "nvshmem_" #name " wait or test of all"));             \
+    GDRKIT_NVSHMEM_HOST_WORDS(                                                                                         \
+        name, type, take, int, n,                                                                                      \
+        gdrkit_nvshmem_all(&words, waits, waits ? "nvshmem_" #name "_wait_until_all" : "nvshmem_" #name "_test_all")); \
   }                                                                                                                    \
   static inline size_t gdrkit_nvshmem_##name##_any_##take(type* address, size_t count, const int* status,              \
                                                           int comparison, Values value, int waits) {                   \
-    GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, size_t, n,                                                             \
-                              gdrkit_nvshmem_any(&words, waits, "nvshmem_" #name " wait or test of any"));             \
+    GDRKIT_NVSHMEM_HOST_WORDS(                                                                                         \
+        name, type, take, size_t, n,                                                                                   \
+        gdrkit_nvshmem_any(&words, waits, waits ? "nvshmem_" #name "_wait_until_any" : "nvshmem_" #name "_test_any")); \
   }                                                                                                                    \
   static inline size_t gdrkit_nvshmem_##name##_some_##take(                                                            \
       type* address, size_t count, size_t* indices, const int* status, int comparison, Values value, int waits) {      \
-    GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, size_t, n,                                                             \
-                              gdrkit_nvshmem_some(&words, indices, waits, "nvshmem_" #name " wait or test of some"));  \
+    GDRKIT_NVSHMEM_HOST_WORDS(                                                                                         \
+        name, type, take, size_t, n,                                                                                   \
+        gdrkit_nvshmem_some(&words, indices, waits,                                                                    \
+                            waits ? "nvshmem_" #name "_wait_until_some" : "nvshmem_" #name "_test_some"));             \
   }
 
 #define GDRKIT_NVSHMEM_WAITS(name, type)                                                                               \
   static inline uint64_t* gdrkit_nvshmem_##name##_each(const type* values, size_t count) {                             \
     uint64_t* const wide = GDRKIT_SHMEM_CAST(uint64_t*, malloc((count == 0 ? 1 : count) * sizeof(uint64_t)));          \
-    if (wide == NULL) gdrkit_nvshmem_check(-ENOMEM, "nvshmem_" #name " wait or test of many words: out of memory");    \
+    if (wide == NULL) gdrkit_nvshmem_out_of_memory("nvshmem_" #name "_wait_until or _test of several words");          \
     for (size_t i = 0; i < count; ++i) wide[i] = GDRKIT_SHMEM_CAST(uint64_t, values[i]);                               \
     return wide;                                                                                                       \
   }                                                                                                                    \

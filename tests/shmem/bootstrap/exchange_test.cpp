@@ -156,7 +156,7 @@ TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {
   ASSERT_TRUE(id) << id.error().text();
   ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 1, 2, long_limit)),
-              AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("no longer listens")));
+              AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("PE 0 has ended")));
 }
 
 TEST(Exchange, LeavesNoDescriptorOpen) {

@@ -135,7 +135,7 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
     const char* text;
   } cases[] = {
       {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}},
-       "GDRKIT_SHMEM_PE=4 is out of range, because the number of PEs is GDRKIT_SHMEM_NPES=4"},
+       "the PE number (GDRKIT_SHMEM_PE=4) must be less than the number of PEs (GDRKIT_SHMEM_NPES=4)"},
       {{{"GDRKIT_SHMEM_PE", "x"}, {"GDRKIT_SHMEM_NPES", "4"}}, "invalid GDRKIT_SHMEM_PE=x; use a number"},
       {{{"GDRKIT_SHMEM_PE", "0"}}, "GDRKIT_SHMEM_NPES is not set"},
       {{{"GDRKIT_SHMEM_NPES", "2"}}, "GDRKIT_SHMEM_PE is not set"},

@@ -100,7 +100,7 @@ TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
                                HasSubstr("PE 1: cannot connect to PE 0 of the same node"),
-                               HasSubstr("it runs as another user"))));
+                               HasSubstr("the PE runs as another user"))));
 }
 
 TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
@@ -146,7 +146,7 @@ TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
     EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
-                AllOf(StartsWith(begins_with(EPERM)), HasSubstr("its mode gives other users access")));
+                AllOf(StartsWith(begins_with(EPERM)), HasSubstr("the mode of the folder gives other users access")));
   }
   ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
   EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
@@ -156,9 +156,9 @@ TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
   const Folder folder;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
   ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
-  EXPECT_THAT(
-      end_of(bootstrap::MeetingPlace::open(folder.path())),
-      AllOf(StartsWith(begins_with(EPERM)), HasSubstr("it belongs to user 65534, but this process runs as user 0")));
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
+              AllOf(StartsWith(begins_with(EPERM)),
+                    HasSubstr("the folder belongs to user 65534, but this process runs as user 0")));
 }
 
 TEST(MeetingPlace, RefusesWhatIsNotAFolder) {

@@ -98,7 +98,8 @@ TEST_F(OtherUser, IsNotTakenForPeZero) {
     return bootstrap::make_star_centre(listener->take_socket(), group) ? "a PE connected" : "no PE connected";
   });
   EXPECT_EQ(ends[0], "no PE connected");
-  EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("its process belongs to another user")));
+  EXPECT_THAT(ends[1],
+              AllOf(StartsWith(begins_with(EACCES)), HasSubstr("the process at this address belongs to another user")));
 }
 
 /// In a user namespace without a map, all users have the same number, including the user of this process.

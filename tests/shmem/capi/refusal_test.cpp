@@ -159,7 +159,7 @@ TEST_F(Refusal, OfEveryTransferAtAWrongPlace) {
   }
   EXPECT_EQ(gdrkit_shmem_put(object_, local_.data(), 0, 0), 0) << "0 bytes";
   EXPECT_EQ(gdrkit_shmem_put(object_, local_.data(), 8, 1), -EINVAL);
-  EXPECT_THAT(gdrkit_shmem_last_error(), ::testing::HasSubstr("the job has 1 PE; start more with gdrkit run -n N"));
+  EXPECT_THAT(gdrkit_shmem_last_error(), ::testing::HasSubstr("the job has 1 PE; start more PEs with gdrkit run -n N"));
 }
 
 TEST_F(Refusal, OfWrongWordsAndEnumerators) {

@@ -151,7 +151,7 @@ TEST_F(HeapSpaceOnGpu, SharesAndMapsAWholeAllocation) {
 
 TEST_F(HeapSpaceOnGpu, RefusesMemoryOfCudaMalloc) {
   driver.retain_result = 1;  // CUDA_ERROR_INVALID_VALUE
-  expect_refusal(buffer, mebibyte, EOPNOTSUPP, "was not allocated by cuMemCreate");
+  expect_refusal(buffer, mebibyte, EOPNOTSUPP, "cuMemCreate did not allocate the memory");
 }
 
 TEST_F(HeapSpaceOnGpu, RefusesMemoryWithoutAFileDescriptor) {
@@ -167,10 +167,10 @@ TEST_F(HeapSpaceOnGpu, RefusesHostMemory) {
 }
 
 TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
-  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "must begin where its allocation begins");
-  expect_refusal(buffer, 5 * mebibyte, EINVAL, "must begin where its allocation begins");
+  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "register the allocation from the start");
+  expect_refusal(buffer, 5 * mebibyte, EINVAL, "register the allocation from the start");
   driver.ordinal = 3;
-  expect_refusal(buffer, mebibyte, EINVAL, "memory of GPU 3, but this PE uses GPU 0");
+  expect_refusal(buffer, mebibyte, EINVAL, ": this PE uses GPU 0");
 }
 
 }  // namespace

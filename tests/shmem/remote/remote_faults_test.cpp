@@ -79,7 +79,7 @@ TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
     step.spoil(calls);
     const auto texts = texts_of_job(calls, transport::RemoteWay::staged);
     EXPECT_THAT(texts[faulty_pe], HasSubstr(std::string(step.text)));
-    EXPECT_THAT(texts[faulty_pe], HasSubstr("cannot connect to PEs on other nodes with UCX"));
+    EXPECT_THAT(texts[faulty_pe], HasSubstr("cannot use UCX to connect to PEs on other nodes"));
     EXPECT_THAT(texts[0], HasSubstr("PE 1: "));
     EXPECT_THAT(texts[0], HasSubstr(step.text));
     EXPECT_EQ(tests::count_process_resources(), before);
