@@ -76,8 +76,8 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   if (layout.ranks.empty()) {
     throw cli::Failure(cli::ExitCode::cannot_run,
                        layout.tree.pci_outcome == Outcome::found
-                           ? cli::format("gdrkit bind: cannot bind: none of the %zu PCI devices is an NVIDIA GPU",
-                                         layout.tree.pci_count)
+                           ? "gdrkit bind: cannot bind the process: found no NVIDIA GPU among " +
+                                 cli::counted(layout.tree.pci_count, "PCI device")
                            : "gdrkit bind: cannot determine whether this machine has a GPU: " + layout.tree.pci_reason);
   }
   const auto gpus = named_gpus(view, layout);
@@ -96,9 +96,8 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format(
-            "gdrkit bind: cannot bind near GPU %s: this process cannot open it; use one of these (in PCI order): %s",
-            options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
+        cli::format("gdrkit bind: invalid --gpu %s: this process can open only these GPUs (numbered in PCI order): %s",
+                    options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};
 }
@@ -191,8 +190,8 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
   const RankPlace& place = layout.ranks[chosen.gpu];
   if (place.cpus.empty())
     throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit bind: cannot bind: " +
-                           (place.notes.empty() ? std::string("no allowed CPU is left") : place.notes.back()));
+                       "gdrkit bind: cannot bind the process: " +
+                           (place.notes.empty() ? std::string("no CPU is left for the process") : place.notes.back()));
   const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), program};
   if (options.json.is_given) write_bind_json(options.json, binding);
   if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {

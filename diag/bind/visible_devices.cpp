@@ -13,7 +13,7 @@ namespace gdrkit::diag::bind {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: CUDA_VISIBLE_DEVICES='" + text + "': " + why);
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: cannot use CUDA_VISIBLE_DEVICES='" + text + "': " + why);
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -30,7 +30,7 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
   if (found.size() == 1) return found.front();
   const bool are_known = std::any_of(gpus.begin(), gpus.end(), [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
   if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs; write the whole UUID");
-  refuse(text, are_known ? "no GPU has the UUID '" + word + "'; nvidia-smi -L lists them"
+  refuse(text, are_known ? "no GPU has the UUID '" + word + "'; run 'nvidia-smi -L' for the UUIDs"
                          : "found no UUID of a GPU in /proc/driver/nvidia/gpus; choose the GPU with --gpu N");
 }
 
@@ -40,7 +40,7 @@ std::size_t find_mig(const std::string& text, const std::string& word, const std
   constexpr std::size_t mark = 4;  // "MIG-"
   if (word.compare(mark, mark, "GPU-") == 0) return find_uuid(text, word.substr(mark, word.find('/') - mark), gpus);
   if (numbered.size() == 1) return numbered.front();
-  refuse(text, "cannot find the GPU of a MIG instance; choose the GPU with --gpu N");
+  refuse(text, "the GPU of the MIG instance is unknown; choose the GPU with --gpu N");
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       has_uuid = true;
       gpu = is_mig ? find_mig(text, word, gpus, numbered) : find_uuid(text, word, gpus);
       if (std::find(numbered.begin(), numbered.end(), gpu) == numbered.end())
-        refuse(text, "this process cannot open '" + word + "'; name a GPU that it can open");
+        refuse(text, "this process cannot open '" + word + "'; list only GPUs that this process can open");
     } else {
       std::size_t index = 0;
       const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
@@ -76,12 +76,12 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       gpu = numbered[index];
     }
     if (std::find(visible.gpus.begin(), visible.gpus.end(), gpu) != visible.gpus.end()) {
-      refuse(text, "it contains a GPU twice, so CUDA shows no GPU; remove one");
+      refuse(text, "a GPU is listed twice, so CUDA shows no GPU; list each GPU once");
     }
     visible.gpus.push_back(gpu);
     if (is_mig) break;  // CUDA uses only the first MIG instance
   }
-  if (visible.gpus.empty()) refuse(text, "it hides all GPUs from the program; name at least one GPU");
+  if (visible.gpus.empty()) refuse(text, "this value hides all GPUs from the program; list at least one GPU");
   visible.is_one_by_uuid = has_uuid && visible.gpus.size() == 1;
   return visible;
 }

@@ -86,8 +86,8 @@ void refuse_contradictions(const Options& options) {
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
   if (options.is_fix && (formats > 0 || options.json.is_given))
     throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine 'fix' with --json, --prom, --short or --verbose: it prints a shell script; "
-                       "'gdrkit doctor --json' prints the remedies as JSON");
+                       "cannot combine 'fix' with --json, --prom, --short or --verbose: 'fix' prints a shell "
+                       "script; for the remedies as JSON, use 'gdrkit doctor --json'");
   if (formats > 1)
     throw cli::Failure(cli::ExitCode::usage, "cannot combine --json, --prom, --short and --verbose; choose one");
   if (options.watch_seconds.empty()) {
@@ -99,9 +99,10 @@ void refuse_contradictions(const Options& options) {
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine --watch with other options than --count, --json and --root");
+                       "cannot combine --watch with any option except --count, --json and --root");
   if (options.json.is_in_file())
-    throw cli::Failure(cli::ExitCode::usage, "cannot write the output of --watch to a file; use --json without FILE");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "cannot combine --watch with --json=FILE; use --json and redirect standard output");
   if (options.watch_count < 0)
     throw cli::Failure(
         cli::ExitCode::usage,
@@ -154,7 +155,7 @@ cli::ExitCode run_diff(const Options& options) {
                        "--only, --skip, --level and --json");
   if (options.words[1] == "-" && options.words[2] == "-")
     throw cli::Failure(cli::ExitCode::usage,
-                       "cannot read two recordings from standard input (diff - -); give a file for one");
+                       "cannot read two recordings from standard input (diff - -); replace one '-' with a file");
   refuse_contradictions(options);
   Selection selection = options.selection;
   selection.level = level_named(options.level);

@@ -80,7 +80,8 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
     if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("cannot run --only %s at --level quick: it opens devices; add --level probe", word.c_str()));
+        cli::format("cannot run --only %s at --level quick: the selected checks open devices; add --level probe",
+                    word.c_str()));
   }
 }
 

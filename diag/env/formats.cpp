@@ -106,14 +106,15 @@ void print_nccl_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::nccl))
     throw cli::Failure(
         cli::ExitCode::usage,
-        "gdrkit env: cannot write nccl.conf: it is for NCCL only; use gdrkit env nccl --format nccl.conf");
+        "gdrkit env: cannot write nccl.conf: only NCCL uses this file; use 'gdrkit env nccl --format nccl.conf'");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit env: cannot write ucx.conf: it is for UCX only; use gdrkit env ucx --format ucx.conf");
+                       "gdrkit env: cannot write ucx.conf: only UCX and Open MPI use this file; use "
+                       "'gdrkit env ucx --format ucx.conf'");
   print_assignments(document, "UCX_");
 }
 

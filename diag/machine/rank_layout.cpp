@@ -75,11 +75,11 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
       place.reserved = slice.front();
       slice.erase(slice.begin());
     } else if (reserves) {
-      place.notes.push_back("its slice is one core, so no core is kept free");
+      place.notes.push_back("the process gets one core, so no core is kept free");
     }
     if (slice.size() < cores_recommended)
-      place.notes.push_back("it has " + std::to_string(slice.size()) +
-                            " core: progress threads share it with the program");
+      place.notes.push_back("the process gets " + std::to_string(slice.size()) +
+                            " core, which progress threads share with the program");
     place.cpus = cpus_of(slice);
   }
 }

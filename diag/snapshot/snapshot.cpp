@@ -109,7 +109,8 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
     return cli::ExitCode::ok;
   }
   if (words.size() != 1)
-    throw cli::Failure(cli::ExitCode::usage, "cannot record: give one FILE for the archive, or - for standard output");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "invalid arguments: give one FILE for the archive, or - for standard output");
   check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
   Recording recording = record(view);

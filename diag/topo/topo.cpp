@@ -82,9 +82,8 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
                        "gdrkit topo: cannot print several outputs; choose one of --json, --dot, --svg and --nccl-xml");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          "gdrkit topo: cannot combine --from-nccl-xml, which reads a file, with --root, --level or --nccl-xml");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit topo: cannot combine --from-nccl-xml with --root, --level or --nccl-xml");
     return print(read_nccl_file(nccl_file), wanted);
   }
   const MachineView view = open_view(root);

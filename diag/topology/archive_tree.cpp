@@ -105,9 +105,8 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
     if (more.has_value() && !*more) return std::shared_ptr<const FileTree>(tree);
     status = more.has_value() ? tree->add(member) : base::Status(base::pass(more));
   }
-  return base::fail(status.error().errno_value,
-                    "cannot read the recording %s: this is not a valid tar archive, because it %s", path.c_str(),
-                    status.error().text());
+  return base::fail(status.error().errno_value, "cannot read the recording %s as a tar archive: the file %s",
+                    path.c_str(), status.error().text());
 }
 
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {

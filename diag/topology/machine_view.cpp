@@ -78,7 +78,7 @@ struct MachineView::Above {
 base::Result<MachineView> MachineView::open(const std::string& root) {
   if (root == "-" && ::isatty(STDIN_FILENO) != 0)
     return base::fail(EINVAL,
-                      "cannot read a recording from standard input (--root -): it is a terminal; send a tar archive");
+                      "cannot read a recording from a terminal (--root -); send a tar archive to standard input");
   const std::string place = root == "-" ? "/dev/stdin" : root;
   auto tree = is_folder(place) ? FolderTree::open(place) : ArchiveTree::open(place);
   if (!tree.has_value()) return base::pass(tree);

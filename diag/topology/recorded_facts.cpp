@@ -53,7 +53,7 @@ base::Result<RecordedFacts> RecordedFacts::parse(std::string_view list) {
       facts.devices_.emplace(path, node);
     } else {
       return base::fail(EINVAL,
-                        "invalid line %u of gdrkit-recording: neither 'unreadable PATH' nor 'character_device PATH "
+                        "invalid line %u of gdrkit-recording: use 'unreadable PATH' or 'character_device PATH "
                         "MAJOR MINOR MODE USER GROUP'",
                         number);
     }

@@ -75,9 +75,9 @@ void check(const BandwidthOptions& options) {
         "gdrkit bandwidth: invalid --bufferSize: use a whole number of MiB from 1 to 1048576, for example 64 or 1G");
   }
   if (options.json.is_on_stdout() && options.prints_nvbandwidth_json) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        "gdrkit bandwidth: cannot write both --json and -j to standard output; give the first a file: --json=FILE");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit bandwidth: the two options --json and -j (nvbandwidth's JSON) cannot both write to "
+                       "standard output; use --json=FILE");
   }
 }
 

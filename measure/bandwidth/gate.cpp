@@ -84,8 +84,9 @@ void Gate::open() { store(words(), 1); }
 void Gate::check() const {
   for (std::size_t number = 0; number < held_; ++number) {
     if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
-    throw cli::Failure(cli::ExitCode::failed,
-                       "the measurement is invalid: the copies were not enqueued in time; repeat it on an idle CPU");
+    throw cli::Failure(
+        cli::ExitCode::failed,
+        "the measurement is invalid: the copies were not enqueued in time; measure again on an idle CPU");
   }
 }
 

@@ -11,7 +11,7 @@
 namespace gdrkit::measure::bandwidth {
 namespace {
 
-constexpr const char* list_hint = "; 'gdrkit bandwidth --list' lists them";
+constexpr const char* list_hint = "; 'gdrkit bandwidth --list' lists all tests";
 
 const TestCase* find_test(const std::string& word) {
   const auto& all = test_cases();
@@ -21,7 +21,7 @@ const TestCase* find_test(const std::string& word) {
     if (index < all.size()) return &all[index];
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("unknown test %s: indices go from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
+        cli::format("unknown test %s: tests are numbered from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
   }
   for (const TestCase& test : all) {
     if (word == test.name) return &test;

@@ -91,9 +91,9 @@ void take(const Texts& texts, BenchOptions* options) {
     refuse("--cpu: '" + texts.cpu + "' is not a number; use the number of a CPU");
   options->place = cli::choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
-    refuse("cannot use --with NEW.json without --compare OLD.json");
+    refuse("--with NEW.json requires --compare OLD.json");
   }
-  if (options->is_forced && options->compare_path.empty()) refuse("cannot use --force without --compare OLD.json");
+  if (options->is_forced && options->compare_path.empty()) refuse("--force requires --compare OLD.json");
   if (!options->with_path.empty() && (options->common.json.is_given || options->csv.is_given)) {
     refuse("--with compares two files without measuring; omit --json and --csv");
   }

@@ -323,7 +323,7 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   const bool needs_raw_loops = way == Way::raw && words_.data_bytes != 0 && words_.is_data_mapped;
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       "cannot run --raw with data: this CPU supports none of SSE4.1, AVX2 and AVX-512");
+                       "cannot copy data with --raw: this CPU supports none of SSE4.1, AVX2 and AVX-512");
   }
   const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
   const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;

@@ -5,8 +5,11 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "cli/interface/common_options.hpp"
@@ -34,7 +37,8 @@ std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
 void print(const std::string& html) {
   // A full disk or a closed pipe, which would otherwise go unnoticed.
   if (std::fwrite(html.data(), 1, html.size(), stdout) != html.size() || std::fflush(stdout) != 0) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit report: cannot write the page to stdout");
+    throw cli::Failure(cli::ExitCode::failed,
+                       "gdrkit report: cannot write the page to standard output: " + std::string(std::strerror(errno)));
   }
 }
 

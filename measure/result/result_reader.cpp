@@ -26,7 +26,8 @@ std::string read_text(const std::string& path) {
     if (text.size() > largest_file_bytes)
       throw BadResult(path + " is larger than 256 MiB, the largest size of a result");
   }
-  if (file.bad() || text.empty()) throw BadResult("cannot read " + path + ", or it is empty");
+  if (file.bad() || text.empty())
+    throw BadResult("cannot read " + path + (file.bad() ? ": the read failed" : ": the file is empty"));
   return text;
 }
 
@@ -190,7 +191,8 @@ Result result_from_json(const std::string& text, const std::string& name) {
   root.at("series").for_each([&](const Node& series) {
     result.series.push_back(read_series(series));
     const std::string& id = result.series.back().id;
-    if (find_series(result, id) != &result.series.back()) series.complain("has the id '" + id + "' of an earlier one");
+    if (find_series(result, id) != &result.series.back())
+      series.complain("has the id '" + id + "' of an earlier series");
   });
   result.is_ok = root.at("ok").boolean();
   return result;

@@ -109,8 +109,7 @@ class Tune {
     if (report_.is_emulated) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          "cannot store a profile of the emulated device: it has no path for profiles; use --output FILE "
-          "to write the profile to a file");
+          "cannot store the profile: the emulated device has no default path for profiles; use --output FILE");
     }
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
@@ -143,7 +142,7 @@ class Tune {
         ways.push_back({engine, std::move(pin), std::move(mapping)});
       } catch (const gdrkit::Error& error) {
         if (!can_be_left_out(engine)) throw;
-        report_.notes.push_back(std::string(engine) + " cannot run here: " + error.what());
+        report_.notes.push_back(std::string("copy engine '") + engine + "' cannot run here: " + error.what());
       }
     }
     for (int pass = 0; pass < passes; ++pass) {
@@ -190,7 +189,7 @@ class Tune {
   static bool can_be_left_out(const std::string& engine) { return engine != "cpu" && engine != "automatic"; }
 
   void leave_out(Way& way, std::size_t size, const std::string& why) {
-    const std::string what = way.engine + " failed with a copy of " + std::to_string(size) + " bytes";
+    const std::string what = "copy engine '" + way.engine + "' failed to copy " + std::to_string(size) + " bytes";
     if (!can_be_left_out(way.engine)) throw cli::Failure(cli::ExitCode::failed, what + ": " + why);
     report_.notes.push_back(what + " and is left out: " + why);
     way.has_failed = true;

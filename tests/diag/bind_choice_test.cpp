@@ -211,7 +211,7 @@ TEST(GpuChoiceOf, ContradictionsToSlurmAreRejectedWithoutConstraints) {
 TEST(GpuChoiceOf, SlurmsNumbersAreAmbiguousIfDeviceFilesAreNotInPciOrder) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.gpus[1].minor = 2;
-  EXPECT_NE(job.refused().find("is /dev/nvidia2"), std::string::npos);
+  EXPECT_NE(job.refused().find("or /dev/nvidia2 in PCI order"), std::string::npos);
   job.usable = {1};
   job.is_proven = true;
   EXPECT_EQ(job.gpu(), 1u);

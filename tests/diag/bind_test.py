@@ -205,7 +205,7 @@ class BindChoice(Test):
         with Lent(m.without_gpu()) as folder:
             ended = bind(folder, "--dry-run", LOCAL_RANK="0")
         self.assertEqual((ended.returncode, ended.stdout), (77, ""))
-        self.assertIn("is an NVIDIA GPU", ended.stderr)
+        self.assertIn("found no NVIDIA GPU among", ended.stderr)
 
 
 class BindStart(Test):

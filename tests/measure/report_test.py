@@ -375,7 +375,7 @@ class ReportFiles(ReportTest):
             "other output": ({key: value for key, value in good.items() if key != "series"}, "is output of 'gdrkit .*' and contains no series.*bench --json'"),
             "NaN": (json.dumps(good).replace(json.dumps(point["value"]), "NaN", 1), "not a JSON document"),
             "too large": (json.dumps(good).replace('"value": ', '"value": 1e999, "other": ', 1), "JSON|finite"),
-            "twice an id": ({**good, "series": good["series"][:1] * 2}, "of an earlier one"),
+            "twice an id": ({**good, "series": good["series"][:1] * 2}, "of an earlier series"),
             "text as number": ({**good, "series": [{**good["series"][0], "points": [{**point, "value": "1"}]}]},
                                "value should be a number"),
         }
@@ -421,6 +421,7 @@ class ReportFiles(ReportTest):
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", good], stdout=full, stderr=subprocess.PIPE,
                                    check=False)
         self.assertEqual(ended.returncode, 1)
+        self.assertIn(b"No space left on device", ended.stderr)
         # A limit below the page's size: the old file stays, and no other file is created.
         target = self.write("out.html", "old")
         ended = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 4; "$0" report "$1" -o "$2"',

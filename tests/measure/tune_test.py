@@ -29,7 +29,7 @@ class Tune(Test):
             self.assertEqual(ended.code, 0, ended.err)
             document = json.loads(ended.out)
             self.assertRegex("\n".join(document["notes"]),
-                             r"^mover failed with a copy of \d+ bytes and is left out: .+$")
+                             r"^copy engine 'mover' failed to copy \d+ bytes and is left out: .+$")
             self.assertEqual({series["id"].split("/")[-1] for series in document["series"]},
                              {"cpu", "lanes", "copy_engine"})
             for series in document["series"]:
@@ -38,7 +38,7 @@ class Tune(Test):
                 self.assertNotIn("mover", file.read())
 
     def test_without_the_cpu_there_is_no_profile(self):
-        for failure, said in (("cpu 1000", r"cpu failed with a copy of \d+ bytes: .*Input/output error"),
+        for failure, said in (("cpu 1000", r"copy engine 'cpu' failed to copy \d+ bytes: .*Input/output error"),
                               ("map_cpu 1", ".*Input/output error"), ("pin 1", ".*Cannot allocate memory"),
                               ("pin 3", ".*Cannot allocate memory")):
             with self.subTest(failure), tempfile.TemporaryDirectory() as folder:
@@ -63,7 +63,7 @@ class Tune(Test):
                 self.assertTrue(all(point["value"] > 0 for point in series["points"]))
                 self.assertGreaterEqual(len(series["points"]), 10)
             for engine in ("lanes", "copy_engine", "mover"):
-                self.assertTrue(any(note.startswith(engine + " cannot run here: ") for note in document["notes"]))
+                self.assertTrue(any(note.startswith(f"copy engine '{engine}' cannot run here: ") for note in document["notes"]))
 
     def test_text_has_a_row_for_each_size(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -53,7 +53,8 @@ Fact<std::int64_t> c2c_links(const Machine& machine, const PciDevice& gpu) {
   const auto& nvml = machine.probe.nvml;
   if (!nvml.is_found()) return {Outcome::unreadable, 0, nvml.reason};
   const NvmlGpu* known = nvml.value.gpu_at(gpu.address);
-  return known != nullptr ? known->c2c_links : Fact<std::int64_t>{Outcome::unreadable, 0, "NVML does not show it"};
+  return known != nullptr ? known->c2c_links
+                          : Fact<std::int64_t>{Outcome::unreadable, 0, "NVML does not show this GPU"};
 }
 
 /// Grace accesses GPUs that NVLink-C2C connects coherently, but not cards in PCIe slots.

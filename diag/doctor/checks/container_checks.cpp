@@ -125,7 +125,8 @@ void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
       } else if (!missing.empty()) {
         findings.add(State::fail, subject, *missing.begin() + " is in another network namespace");
       } else {
-        findings.add(State::unknown, subject, "cannot read which network interfaces have its addresses");
+        findings.add(State::unknown, subject,
+                     "cannot read the network interfaces of the port's addresses (gid_attrs/ndevs)");
       }
     }
   }

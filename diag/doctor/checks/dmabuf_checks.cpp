@@ -36,7 +36,7 @@ bool add_libibverbs_results(const Machine& machine, const std::vector<Adapter>& 
     const VerbsDevice* device = verbs.value.device_named(adapter.name);
     if (device == nullptr) {
       findings.add(State::unknown, adapter.name,
-                   "is not in the list of libibverbs; install its provider (package ibverbs-providers)");
+                   "is not in the list of libibverbs; install the adapter's provider (package ibverbs-providers)");
     } else if (device->dmabuf.is_absent()) {
       findings.add(State::warn, adapter.name, device->dmabuf.reason);
     } else if (device->dmabuf.is_unknown()) {
@@ -44,8 +44,8 @@ bool add_libibverbs_results(const Machine& machine, const std::vector<Adapter>& 
     } else {
       findings.add(device->dmabuf.value ? State::ok : no, adapter.name,
                    device->dmabuf.value ? "can register a dma-buf (reported by libibverbs)"
-                                        : "cannot register a dma-buf, because its driver, its libibverbs provider or "
-                                          "Linux does not support this");
+                                        : "cannot register a dma-buf: Linux, the adapter's driver or the libibverbs "
+                                          "provider does not support dma-bufs");
     }
   }
   return true;

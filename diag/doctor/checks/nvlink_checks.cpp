@@ -37,8 +37,9 @@ void judge_links(const NvmlGpu& gpu, std::size_t most, Findings& findings) {
   if (is_mig(gpu)) return findings.add(State::skip, subject, "a GPU in MIG mode has no NVLink: see gpu.mig");
   if (gpu.links.empty()) {
     const bool has_none = gpu.nvlink_count.is_absent() || (gpu.nvlink_count.is_found() && gpu.nvlink_count.value == 0);
-    return has_none ? findings.add(State::skip, subject, "has no NVLink")
-                    : findings.add(State::unknown, subject, "cannot read its NVLinks: " + gpu.nvlink_count.reason);
+    return has_none
+               ? findings.add(State::skip, subject, "has no NVLink")
+               : findings.add(State::unknown, subject, "cannot read the GPU's NVLinks: " + gpu.nvlink_count.reason);
   }
   for (const NvmlLink& link : gpu.links) {
     if (link.is_active.is_found()) continue;
@@ -93,7 +94,7 @@ void check_nvl_state(const Machine& machine, Findings& findings) {
     const std::string subject = first.address.value + " and " + second.address.value;
     if (!pair.p2p_nvlink.is_found()) {
       findings.add(State::unknown, subject,
-                   "cannot determine whether they access each other over NVLink: " + pair.p2p_nvlink.reason);
+                   "cannot determine whether the two GPUs access each other over NVLink: " + pair.p2p_nvlink.reason);
     } else if (pair.p2p_nvlink.value != 0) {
       // Before the fabric is up no pair works, and nvl.fabric has reported it.
       findings.add(

@@ -52,7 +52,7 @@ void check_peer_any(const Machine& machine, Findings& findings) {
     const std::string by_module = file.is_found() ? "detects a peer-memory module: " + file.value
                                   : file.is_absent()
                                       ? "detects no peer-memory module"
-                                      : "unknown whether it detects a peer-memory module: " + file.reason;
+                                      : "unknown whether the library detects a peer-memory module: " + file.reason;
     const State without = file.is_unknown() || dmabuf.is_unknown() ? State::unknown
                           : is_any_served                          ? State::warn
                                                                    : State::fail;

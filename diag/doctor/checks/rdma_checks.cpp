@@ -113,7 +113,8 @@ void check_rdma_modules(const Machine& machine, Findings& findings) {
       findings.add(missing, module,
                    cli::format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
     } else {
-      findings.add(State::unknown, module, "cannot search /sys/module and /dev/infiniband");
+      findings.add(State::unknown, module,
+                   "unknown whether the module is loaded: /sys/module and /dev/infiniband are not readable");
     }
   }
 }

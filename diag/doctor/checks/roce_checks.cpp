@@ -108,7 +108,8 @@ void check_roce_gid(const Machine& machine, Findings& findings) {
                    cli::format("index %u is %s, RoCE v2%s", gid.index, gid.text.c_str(),
                                gid.interface.empty() ? "" : (" of " + gid.interface).c_str()));
     } else if (lacks_types) {
-      findings.add(State::unknown, port.subject, "cannot read the RoCE versions of its addresses (gid_attrs/types)");
+      findings.add(State::unknown, port.subject,
+                   "cannot read the RoCE versions of the port's addresses (gid_attrs/types)");
     } else if (gids.empty()) {
       findings.add(State::fail, port.subject, "has no address");
     } else {

@@ -135,7 +135,8 @@ double parse_interval(const std::string& text) {
 
 cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw cli::Failure(cli::ExitCode::usage, "cannot watch a recording: its counters do not change; remove --root");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "cannot watch a recording: recorded counters do not change; remove --root");
   }
   const EndSignals signals;
   Counters before;
@@ -145,8 +146,8 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   }
   if (before.counters.empty() && before.links.empty()) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       "cannot watch: found no adapter in /sys/class/infiniband, and no GPU with error counters or "
-                       "a link in /sys/bus/pci/devices");
+                       "cannot watch counters: found no adapter in /sys/class/infiniband, and no GPU with error "
+                       "counters or a PCIe link in /sys/bus/pci/devices");
   }
   if (plan.is_json) {
     print_watch_start_json(before);

@@ -28,7 +28,7 @@ CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t
   } catch (const cli::Failure& failure) {
     throw CannotMeasure(failure.what());
   } catch (const std::bad_alloc&) {
-    throw CannotMeasure(cli::format("cannot allocate host memory for %zu bytes", size_bytes));
+    throw CannotMeasure(cli::format("cannot allocate %zu bytes of host memory", size_bytes));
   }
   session->set_mapping_type(buffer_->mapping_type());
   const auto stretches = stretches_of(size_bytes);

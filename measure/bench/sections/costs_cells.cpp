@@ -99,7 +99,8 @@ void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   const gdr_t context = gdr_open();
   const std::int64_t opened = platform::now_ns();
   if (context == nullptr)
-    throw cli::Failure(cli::ExitCode::failed, "cannot open a context: gdr_open failed; gdrkit info prints the cause");
+    throw cli::Failure(cli::ExitCode::failed,
+                       "cannot open a context: gdr_open failed; run 'gdrkit info' for the cause");
   PinTimes first;
   PinTimes later;
   try {

@@ -20,7 +20,7 @@ void force_kernel(const std::string& wanted) {
   int is_usable = 0;
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
     if (wanted != name) continue;
-    if (is_usable == 0) waive("this CPU does not support it");
+    if (is_usable == 0) waive("this CPU does not support the copy kernel");
     ::setenv("GDRKIT_COPY_KERNEL", name, 1);
     return;
   }

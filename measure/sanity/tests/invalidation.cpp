@@ -64,7 +64,7 @@ void invalidation_two_mappings(const Environment& environment) {
   const Bytes third = pattern(four_pages, 3);
   SANITY_RESULT(gdr_copy_to_mapping(kept_handle, kept_bytes, third.data(), third.size()), 0);
   SANITY_CHECK(read_device(device.get(), kept.address(), four_pages) == third,
-               "the kept buffer accepts no writes after the other was freed");
+               "the kept buffer accepts no writes after the other buffer was freed");
   SANITY_RESULT(gdr_unmap(context, freed_handle, freed_bytes, four_pages), 0);
   SANITY_RESULT(gdr_unmap(context, kept_handle, kept_bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, freed_handle), 0);

@@ -153,7 +153,7 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
   counter.wait();
   if (gpus < 2) waive(cli::format("fewer than 2 GPUs: CUDA shows %d", gpus));
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr && *visible != '\0') {
-    waive("CUDA_VISIBLE_DEVICES is set, so renumbering it would hide or show GPUs");
+    waive("CUDA_VISIBLE_DEVICES is set, and this test has to change the variable; unset it");
   }
   std::string reversed;
   for (int gpu = gpus - 1; gpu >= 0; --gpu) reversed += (reversed.empty() ? "" : ",") + std::to_string(gpu);

@@ -38,7 +38,7 @@ void invalidation_fork_access_after_free(const Environment& environment) {
     talk->synchronize();  // checked
     for (AlignedAllocation& buffer : buffers) {
       SANITY_CHECK(read_device(device.get(), buffer.address(), four_pages) == foreign,
-                   "the other process changed this one's memory");
+                   "the other process changed the memory of this process");
     }
   });
   MappedPages mapped(environment, four_pages);
