@@ -149,7 +149,7 @@ class Context(_core.Context):
             if not found.is_host or error.errno != errno.EINVAL:
                 raise
             raise TypeError(
-                f"cannot map {type(array).__name__}: it is in host memory; on the emulated device, map memory"
+                f"cannot map {type(array).__name__}: the array is in host memory; on the emulated device, map memory"
                 " from gdrkit.allocate"
             ) from error
 

@@ -69,7 +69,7 @@ def _from_dlpack(array: Any, is_emulated: bool) -> DeviceArray:
     allowed = (_DLPACK_CUDA, _DLPACK_CUDA_MANAGED, *((_DLPACK_CPU,) if is_emulated else ()))
     if device_type not in allowed:
         where = "host memory" if device_type == _DLPACK_CPU else f"memory of DLPack device type {device_type}"
-        raise TypeError(f"cannot map {type(array).__name__}: it is in {where}; copy it to an NVIDIA GPU first")
+        raise TypeError(f"cannot map {type(array).__name__}: the array is in {where}; copy the array to an NVIDIA GPU first")
     # -1: wait for no stream. JAX would take it for a stream's handle, and waits for none where it is not given. JAX's
     # arrays are immutable, which its interface reports and its DLPack cannot.
     is_jax = type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
@@ -95,7 +95,7 @@ def _require_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None,
     expected = unit
     for extent, stride in zip(reversed(shape), reversed(strides)):
         if extent != 1 and stride != expected:
-            raise ValueError("cannot map the array: it is not contiguous; map its contiguous base array or a contiguous copy")
+            raise ValueError("cannot map the array: it is not contiguous; pass a contiguous array")
         expected *= extent
 
 

@@ -25,12 +25,12 @@ class DType(NamedTuple):
 
     def pack(self, value: float) -> bytes:
         if not self.character:
-            raise TypeError(f"cannot store or load one {self.name}: Python has no such number type; use put or get with a tensor")
+            raise TypeError(f"cannot store one {self.name} value: Python has no type {self.name}; use put with a tensor")
         return struct.pack(f"={self.character}", value)
 
     def unpack(self, data: bytes) -> Any:
         if not self.character:
-            raise TypeError(f"cannot store or load one {self.name}: Python has no such number type; use put or get with a tensor")
+            raise TypeError(f"cannot load one {self.name} value: Python has no type {self.name}; use get with a tensor")
         return struct.unpack(f"={self.character}", data)[0]
 
 

@@ -52,7 +52,8 @@ def require_no_leases(allocations: Collection[Allocation]) -> None:
         elif time.monotonic() < deadline:
             time.sleep(0.001)
         else:
-            raise BufferError(f"cannot free the symmetric array: tensors of other frameworks ({leases}) still use its memory; delete them first")
+            raise BufferError(f"cannot free symmetric memory: tensors of other frameworks still use the memory (number of tensors: {leases}); "
+                              "delete these tensors first")
 
 
 class _Lease:
@@ -110,7 +111,7 @@ class SymmetricArray:
 
     def __len__(self) -> int:
         if not self._shape:
-            raise TypeError("cannot return the length: the array has no dimensions")
+            raise TypeError("cannot return the length of the symmetric array: the array has no dimensions")
         return self._shape[0]
 
     def __getitem__(self, index: int | slice) -> SymmetricArray:
@@ -131,7 +132,7 @@ class SymmetricArray:
 
     def reshape(self, *shape: int) -> SymmetricArray:
         if math.prod(shape) != self.size:
-            raise ValueError(f"cannot reshape {self.size} elements to {shape}: the number of elements differs")
+            raise ValueError(f"cannot reshape {self.size} elements to {shape}: this shape has {math.prod(shape)} elements")
         return SymmetricArray(self._allocation, self._address, shape, self._dtype)
 
     def at_pe(self, pe: int) -> int | None:
@@ -172,7 +173,7 @@ class SymmetricArray:
     def free(self) -> None:
         """Collective: all PEs free it. Raises BufferError, and has no part in it, while tensors are on the memory."""
         if self._address != self._allocation.address:
-            raise ValueError("cannot free the symmetric array: it is a part of an array; free the whole array")
+            raise ValueError("cannot free a part of a symmetric array; free the whole array")
         self._allocation.free()
 
     def __repr__(self) -> str:
@@ -197,7 +198,7 @@ def local_side(memory: Any, other: SymmetricArray, role: str) -> tuple[Any, int,
         else:
             found, nbytes, dtype, keep = memory, view.nbytes, dtype_of_memory(view) or other.dtype, None
     if dtype != other.dtype:
-        raise TypeError(f"the {role} has elements of type {dtype}, but the symmetric array of type {other.dtype}; use one type")
+        raise TypeError(f"the {role} has type {dtype}, but the symmetric array has type {other.dtype}; use one type")
     if nbytes > other.nbytes:
         raise ValueError(f"the {role} is too large: it has {nbytes} bytes, but the symmetric array has {other.nbytes}")
     return found, nbytes, keep

@@ -27,10 +27,10 @@ const gdrkit::Context& Context::get() const {
 
 void Context::close() {
   if (uses_ != 0) {
-    PyErr_Format(
-        PyExc_BufferError,
-        "cannot close the context: its mappings are in use (memoryviews, copies or calls: %zu); release them first",
-        uses_);
+    PyErr_Format(PyExc_BufferError,
+                 "cannot close the context: its mappings are in use by memoryviews, copies or calls (total: %zu); "
+                 "release these first",
+                 uses_);
     nb::raise_python_error();
   }
   if (!context_) return;

@@ -232,9 +232,10 @@ void Mapping::flush() const { store_fence(); }
 
 void Mapping::close() {
   if (uses_ != 0) {
-    PyErr_Format(PyExc_BufferError,
-                 "cannot close the mapping: it is in use (memoryviews, copies or calls: %zu); release them first",
-                 uses_);
+    PyErr_Format(
+        PyExc_BufferError,
+        "cannot close the mapping: it is in use by memoryviews, copies or calls (total: %zu); release these first",
+        uses_);
     nb::raise_python_error();
   }
   if (!map_) return;
@@ -255,7 +256,7 @@ Segments::Segments(nb::handle list, HostBytes::Access access) {
   for (nb::handle item : list) {
     long long offset = 0;
     if (!nb::isinstance<nb::tuple>(item) || nb::len(item) != 2 || !nb::try_cast(nb::object(item[0]), offset)) {
-      throw nb::type_error("invalid segment; use a tuple of an offset and memory");
+      throw nb::type_error("invalid segment; pass a tuple (offset, memory)");
     }
     memory_.emplace_back(nb::object(item[1]), access);
     const std::span<std::byte> bytes = memory_.back().bytes();

@@ -28,7 +28,7 @@ extern "C" {
   if (gdrkit_shmem_get_info(&info) != 0) return refuse(gdrkit_shmem_last_error());
   if (info.device != device)
     return refuse(
-        "cannot allocate: the current GPU is not the PE's GPU; select the PE's GPU with torch.cuda.set_device");
+        "cannot allocate symmetric memory: the current GPU is not the GPU of this PE; call torch.cuda.set_device");
   void* address = nullptr;
   const int result = gdrkit_shmem_align(alignment_bytes, static_cast<std::size_t>(size_bytes), &address);
   return result == 0 ? address : refuse(gdrkit_shmem_last_error());

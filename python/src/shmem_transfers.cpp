@@ -18,11 +18,9 @@ namespace {
 constexpr std::size_t value_on_stream_bytes = 1024;  // gdrkit_shmem_put_value_on_stream
 
 /// A stream may read or write the memory after the call returned, when Python has freed it.
-void refuse_host(const Local& local) {
-  if (!local.is_host()) return;
-  throw nb::value_error(
-      "cannot transfer asynchronously: the local memory is host memory; use GPU memory (only a put on a stream accepts "
-      "host memory, up to 1024 bytes)");
+void refuse_host(const Local& local,
+                 const char* text = "cannot transfer host memory on a stream or asynchronously; use GPU memory") {
+  if (local.is_host()) throw nb::value_error(text);
 }
 
 void put(std::uintptr_t target, nb::handle source, std::size_t size_bytes, int pe, Stream stream, bool nbi) {
@@ -34,7 +32,7 @@ void put(std::uintptr_t target, nb::handle source, std::size_t size_bytes, int p
   } else if (local.is_host() && size_bytes <= value_on_stream_bytes) {
     call_shmem([&] { return gdrkit_shmem_put_value_on_stream(at(target), local.get(), size_bytes, pe, at(*stream)); });
   } else {
-    refuse_host(local);
+    refuse_host(local, "a put on a stream accepts at most 1024 bytes of host memory; use GPU memory");
     call_shmem([&] { return gdrkit_shmem_put_on_stream(at(target), local.get(), size_bytes, pe, at(*stream)); });
   }
 }

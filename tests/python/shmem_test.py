@@ -194,9 +194,9 @@ def test_a_tensor_is_the_memory_itself_and_keeps_it(job):
     assert tensor.shape == (2, 3) and tensor.dtype == numpy.float32
     shmem.store(array[1][2], 2.5, 0)
     assert tensor[1, 2] == 2.5
-    with pytest.raises(BufferError, match=r"tensors of other frameworks \(1\)"):
+    with pytest.raises(BufferError, match=r"tensors of other frameworks .*\(number of tensors: 1\)"):
         array.free()
-    with pytest.raises(BufferError, match=r"tensors of other frameworks \(1\)"):
+    with pytest.raises(BufferError, match=r"tensors of other frameworks .*\(number of tensors: 1\)"):
         shmem.finalize()
     del tensor
     gc.collect()
@@ -249,7 +249,7 @@ def test_the_local_side_may_be_an_array_of_a_framework_in_bfloat16(job):
     target = bytearray(4)
     shmem.get(target, array, 0)
     assert target == b"\x80\x3f\x00\x40"
-    with pytest.raises(TypeError, match="type bfloat16, but the symmetric array of type float16"):
+    with pytest.raises(TypeError, match="type bfloat16, but the symmetric array has type float16"):
         shmem.put(other, Array(mine.address), 0)
     for made in (array, mine, other):
         made.free()

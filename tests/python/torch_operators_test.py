@@ -154,7 +154,7 @@ def test_wrong_tensors_are_refused(gshmem):
     import torch
     inbox, signal, own = gshmem.zeros(4), gshmem.zeros(1, dtype=torch.uint64), torch.zeros(4)
     for call, error, reason in (
-        (lambda: gshmem.put(inbox, own.double(), 0), TypeError, "type torch.float32, but the source of type torch.float64"),
+        (lambda: gshmem.put(inbox, own.double(), 0), TypeError, "type torch.float32, but the source has type torch.float64"),
         (lambda: gshmem.put(inbox[:2], own, 0), ValueError, "the source is too large: it has 4 elements, but the target has 2"),
         (lambda: gshmem.put(inbox, own.repeat(2)[::2], 0), ValueError, "the source is not contiguous"),
         (lambda: gshmem.put(own, own, 0), gdrkit.Error, "not in this PE's symmetric heap"),
@@ -164,7 +164,7 @@ def test_wrong_tensors_are_refused(gshmem):
         (lambda: gshmem.signal_wait_until(signal, "==", 0, [own]), ValueError, "is not in symmetric memory"),
         (lambda: gshmem.barrier_all([own]), ValueError, "is not in symmetric memory"),
         (lambda: gshmem.all_gather(inbox, inbox[:1]), ValueError, "use a ratio of 1:1"),
-        (lambda: gshmem.free(own), ValueError, "not allocated or registered"),
+        (lambda: gshmem.free(own), ValueError, "does not come from gdrkit.shmem.torch"),
         (gshmem.pool, gdrkit.Error, "requires a GPU"),
     ):
         with pytest.raises(error, match=reason):

@@ -76,7 +76,7 @@ def test_a_mapping_becomes_a_tensor(mapping, buffer):
 def test_tensors_that_cannot_be_mapped_are_refused(context):
     import torch
     for tensor in (torch.zeros(10), torch.zeros(10, dtype=torch.bfloat16), torch.nn.Parameter(torch.zeros(10))):
-        with pytest.raises(TypeError, match="it is in host memory"):
+        with pytest.raises(TypeError, match="the array is in host memory"):
             context.map(tensor)
     with pytest.raises(ValueError, match="contiguous"):
         context.map(torch.zeros(3, 4).T)
@@ -134,7 +134,7 @@ def test_a_symmetric_tensor_in_use_keeps_the_memory():
     with gdrkit.shmem.init(timeout=60):
         array = gdrkit.shmem.zeros(4, "float32")
         tensor = array.tensor()
-        with pytest.raises(BufferError, match=r"tensors of other frameworks \(1\)"):
+        with pytest.raises(BufferError, match=r"tensors of other frameworks .*\(number of tensors: 1\)"):
             array.free()
         del tensor
         array.free()

@@ -35,9 +35,9 @@ class MpiEngine : public MessageEngine {
     if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
       throw cli::Failure(cli::ExitCode::cannot_run,
                          cli::format("gdrkit osu: %s reports rank %d of %d, but the launcher started rank %d of %d; "
-                                     "start the ranks with the mpirun of this MPI",
+                                     "start the ranks with the mpirun of %s",
                                      start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
-                                     processes.n_processes()));
+                                     processes.n_processes(), start_.version().c_str()));
     }
     check_cuda(request);
     buffers_.emplace(request);
@@ -105,8 +105,8 @@ class MpiEngine : public MessageEngine {
     const std::string version = start_.version();
     end();
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it accepts host "
-                                   "memory only; use places H H, or an MPI with CUDA support (docs/transfers/osu.md)",
+                       cli::format("gdrkit osu: %s accepts only host memory: MPIX_Query_cuda_support reports no CUDA "
+                                   "support; use host buffers (H H), or an MPI with CUDA support",
                                    version.c_str()));
   }
 

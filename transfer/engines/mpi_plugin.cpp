@@ -39,8 +39,8 @@ const KnownMpi& started_by() {
     if (std::getenv(mpi.variable) != nullptr) return mpi;
   }
   cannot_run(
-      "no MPI launcher started this process; start the ranks with mpirun -n 2 gdrkit osu ... --engine mpi, or with "
-      "srun, but not with gdrkit run or torchrun");
+      "no MPI launcher started this process; start the ranks with mpirun or srun, for example: mpirun -n 2 gdrkit osu "
+      "latency --engine mpi");
 }
 
 std::string folder_of_program() {
@@ -56,9 +56,8 @@ std::string installed_file(const KnownMpi& mpi) {
     std::string file = folder_of_program() + folder + mpi.file;
     if (::access(file.c_str(), R_OK) == 0) return file;
   }
-  cannot_run(cli::format(
-      "gdrkit was built without a plug-in for %s (%s); install %s and rebuild gdrkit, or build only the plug-in: %s",
-      mpi.name, mpi.file, mpi.packages, build_command));
+  cannot_run(cli::format("gdrkit was built without a plug-in for %s; install %s and build the plug-in: %s", mpi.name,
+                         mpi.packages, build_command));
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
   if (library == nullptr) {
     const char* const why = ::dlerror();
     cannot_run(cli::format("cannot load %s: %s; install %s", file.c_str(), why == nullptr ? "no reason given" : why,
-                           is_named ? "the MPI for which it was built" : started_by().packages));
+                           is_named ? "the MPI for which this plug-in was built" : started_by().packages));
   }
   using Function = const gdrkit_osu_mpi_table* (*)();
   const auto function = reinterpret_cast<Function>(::dlsym(library, GDRKIT_OSU_MPI_SYMBOL));

@@ -36,11 +36,9 @@ MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls
   if (ranks_ > 1) return;
   const std::string name = version();
   require(calls_.end(), "MPI_Finalize");
-  throw cli::Failure(
-      cli::ExitCode::cannot_run,
-      cli::format("gdrkit osu: %s has only one rank; start two or more with the launcher of that MPI (mpirun -n 2 "
-                  "gdrkit osu ... --engine mpi), not with gdrkit run or torchrun",
-                  name.c_str()));
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     cli::format("gdrkit osu: %s has only one rank; start two or more ranks with the mpirun of %s",
+                                 name.c_str(), name.c_str()));
 }
 
 std::string MpiStart::version() const {

@@ -156,14 +156,16 @@ class NcclCollectives : public CollectiveEngine {
     if (registration_ == Registration::local && lacks_local) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit nccl: -R 1: %s does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer",
-                      version().c_str()));
+          cli::format(
+              "gdrkit nccl: cannot use -R 1: %s does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer",
+              version().c_str()));
     }
     if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         cli::format("gdrkit nccl: -R 2: %s does not have ncclCommWindowRegister; use NCCL 2.27 or "
-                                     "newer, or -R 1, which registers locally",
-                                     version().c_str()));
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit nccl: cannot use -R 2: %s does not have ncclCommWindowRegister; use NCCL 2.27 or "
+                      "newer, or -R 1",
+                      version().c_str()));
     }
   }
 
@@ -209,7 +211,8 @@ class NcclMessages : public MessageEngine {
  public:
   explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine nccl accepts device memory only; use place D");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit osu: --engine nccl accepts only device memory; use device buffers (D)");
     }
     platform::Device& device = processes_.device();
     auto stream = device.create_stream();

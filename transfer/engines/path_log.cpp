@@ -64,7 +64,7 @@ PathLog::~PathLog() {
 }
 
 std::string PathLog::text() const {
-  if (fd_ < 0) return "unknown: NCCL_DEBUG or NCCL_DEBUG_FILE is set, so NCCL's log is written elsewhere";
+  if (fd_ < 0) return "unknown, because NCCL_DEBUG or NCCL_DEBUG_FILE is set";
   std::string log;
   char bytes[4096];
   for (;;) {

@@ -74,7 +74,7 @@ class ShmemCollectives : public CollectiveEngine {
     if (request.registration != Registration::none) {
       throw cli::Failure(
           cli::ExitCode::usage,
-          "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is always registered; omit -R");
+          "gdrkit nccl: cannot use -R with --engine shmem: symmetric memory is always registered; omit -R");
     }
     session_.emplace(request.processes->shmem_request());
     shmem_.require(gdrkit_shmem_stream_create(&stream_), "stream_create");
@@ -100,7 +100,7 @@ class ShmemCollectives : public CollectiveEngine {
   /// Returns memory that is freed with the job.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* memory = nullptr;
-    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory), "buffers of -e bytes");
+    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory), "malloc of the buffers (-e)");
     return reinterpret_cast<std::uint64_t>(memory);
   }
 
@@ -229,7 +229,8 @@ class ShmemMessages : public MessageEngine {
  public:
   explicit ShmemMessages(const MessageRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine shmem accepts device memory only; use places D D");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit osu: --engine shmem accepts only device memory; use device buffers (D D)");
     }
     session_.emplace(processes_.shmem_request());
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());

@@ -145,9 +145,8 @@ class UcxEngine : public MessageEngine {
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit osu: %s has no CUDA support, so it accepts host memory only; use places H H, "
-                      "--engine shmem, or a UCX with CUDA support (GDRKIT_UCX_LIBRARY; for example the Python package "
-                      "libucx-cu13)",
+          cli::format("gdrkit osu: %s accepts only host memory: it has no CUDA support; use --engine shmem, or set "
+                      "GDRKIT_UCX_LIBRARY to a UCX with CUDA support (for example the Python package libucx-cu13)",
                       version().c_str()));
     }
     platform::UcxWorkerParams worker;

@@ -85,7 +85,7 @@ void ProcessGroup::check(const base::Status& status, const char* step) const {
 }
 
 void ProcessGroup::all_gather(const void* mine, std::size_t size_bytes, void* all, const char* step) {
-  check(connections_->exchange->allgather(mine, size_bytes, all, step), step);
+  check(connections_->exchange->allgather(mine, size_bytes, all, step), nullptr);  // the error names the step
 }
 
 void ProcessGroup::barrier() {
@@ -105,10 +105,10 @@ void ProcessGroup::barrier() {
     const auto& pes = machine.pes();
     const auto dead = std::find_if(pes.begin(), pes.end(), [&](int pe) { return !machine.is_alive(pe); });
     if (dead != pes.end() && arrived.load(std::memory_order_acquire) < target) {
-      check(base::fail(ECONNRESET, "process %d has ended; see its own error message", *dead), "barrier");
+      check(base::fail(ECONNRESET, "process %d has ended; see the error message of that process", *dead), "barrier");
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      check(base::fail(ETIMEDOUT, "not all processes arrived within %lld s; see their output",
+      check(base::fail(ETIMEDOUT, "not all processes arrived within %lld s; see the output of all processes",
                        static_cast<long long>(limit_.count())),
             "barrier");
     }
@@ -147,7 +147,7 @@ void ProcessGroup::share(void* bytes, std::size_t size_bytes) {
 
 void ProcessGroup::check_in_first(const std::function<void()>& check) {
   auto code = cli::ExitCode::ok;
-  std::string why = program_ + ": process 0 has failed; see its error message";
+  std::string why = program_ + ": process 0 has failed; see the error message of process 0";
   if (is_first()) {
     try {
       check();

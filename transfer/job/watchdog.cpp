@@ -45,9 +45,8 @@ void Watchdog::watch() {
       changed_.wait_until(lock, deadline_);
     } else {
       // The hanging thread may hold the lock of stdout; stderr writes each line immediately.
-      const std::string text = who_ + ": " + step_ + " did not end within " + std::to_string(limit_.count()) +
-                               " s: another rank has ended, is blocked or was never started; " + option_ +
-                               " sets the limit\n";
+      const std::string text = who_ + ": " + step_ + " did not complete within " + std::to_string(limit_.count()) +
+                               " s; see the output of the other ranks, or increase " + option_ + "\n";
       std::fputs(cli::printable(text).c_str(), stderr);
       ::_exit(static_cast<int>(cli::ExitCode::failed));
     }

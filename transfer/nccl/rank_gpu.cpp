@@ -52,7 +52,7 @@ RankGpu::RankGpu(int rank, platform::Device* device) : rank_(rank), device_(devi
   kernels_.emplace(std::move(*loaded));
   stream_ = value_or_fail(device_->create_stream(), "cannot create a stream");
   found_ = value_or_fail(device_->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PatternFound)),
-                         "cannot allocate the counters of wrong elements");
+                         "cannot allocate the error counters");
 }
 
 RankGpu::RankGpu(int rank, std::unique_ptr<platform::Device> device) : RankGpu(rank, device.get()) {
@@ -72,7 +72,7 @@ void RankGpu::launch(platform::PatternParameters parameters) {
 
 void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64_t output, std::size_t output_bytes) {
   make_current();
-  if (output_bytes != 0) done_or_fail(device_->fill(output, untouched, output_bytes), "cannot fill the output");
+  if (output_bytes != 0) done_or_fail(device_->fill(output, untouched, output_bytes), "cannot fill the output buffer");
   platform::PatternParameters parameters = pattern_for(plan);
   parameters.address = input;
   parameters.count = plan.collective->send_count(plan.part, plan.n_ranks);
@@ -83,8 +83,7 @@ void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64
 std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   make_current();
   platform::PatternFound found{0, ~std::uint64_t{0}};
-  done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found),
-               "cannot reset the counters of wrong elements");
+  done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found), "cannot reset the error counters");
   for (const engines::Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
     platform::PatternParameters parameters = pattern_for(plan);
     parameters.address = output + piece.offset * plan.type->size_bytes;
@@ -95,15 +94,14 @@ std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
     parameters.rank = piece.source < 0 ? 0 : static_cast<std::uint32_t>(piece.source);
     launch(parameters);
   }
-  done_or_fail(device_->synchronize(stream_), "cannot wait for the check of the data");
-  done_or_fail(device_->copy_to_host(&found, found_.address(), sizeof found),
-               "cannot read the counters of wrong elements");
+  done_or_fail(device_->synchronize(stream_), "cannot wait for the GPU kernel that checks the data");
+  done_or_fail(device_->copy_to_host(&found, found_.address(), sizeof found), "cannot read the error counters");
   return found.wrong;
 }
 
 void RankGpu::wait() {
   make_current();
-  done_or_fail(device_->synchronize(stream_), "cannot wait for the data");
+  done_or_fail(device_->synchronize(stream_), "cannot wait for the GPU kernel that writes the data");
 }
 
 std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process) {

@@ -94,7 +94,7 @@ class Run {
     if (!sizes_.empty()) return;
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit osu: -M %zu is too small: the smallest size, %zu bytes, requires %zu bytes on each rank; "
+        cli::format("gdrkit osu: -M %zu is too small: messages of %zu B require buffers of %zu B on each rank; "
                     "increase -M",
                     options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
   }

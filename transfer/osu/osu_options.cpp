@@ -41,7 +41,7 @@ std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
   std::size_t most = test.is_of_all_ranks() ? default_largest_of_all : default_largest;
   if (test.loop == Loop::fetch_each || !test.has_sizes()) most = least;
   if (!options.sizes.empty()) {
-    if (!test.has_sizes()) refuse(std::string("cannot use -m: ") + test.name + " does not have sizes; omit -m");
+    if (!test.has_sizes()) refuse(std::string("cannot use -m: ") + test.name + " transfers no data; omit -m");
     const std::size_t colon = options.sizes.find(':');
     if (colon != std::string::npos) least = size_in(options.sizes.substr(0, colon));
     most = size_in(options.sizes.substr(colon == std::string::npos ? 0 : colon + 1));
@@ -50,7 +50,7 @@ std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
     if (least == 0 && test.is_of_all_ranks()) refuse("-m 0 is out of range: collectives start at size 1");
   }
   if (test.loop == Loop::fetch_each && (least != 8 || most != 8))
-    refuse("cannot use -m: fop_latency has one size, 8; omit -m");
+    refuse("cannot use -m: fop_latency supports only 8 bytes; omit -m");
   std::vector<std::size_t> sizes;
   for (std::size_t size = least; size <= most; size = size == 0 ? 1 : size * 2) sizes.push_back(size);
   return sizes;
@@ -96,7 +96,7 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
     return options.accelerator == "managed" ? "MM" : "DD";
   }
   if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
-    refuse("invalid arguments; give a test and two places or none, for example gdrkit osu latency D D");
+    refuse("invalid arguments; pass the test and one place for each rank, for example gdrkit osu latency D D");
   }
   std::string places;
   for (std::size_t i = 1; i <= count; ++i) {
@@ -108,7 +108,7 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
   if (count == 1) places += places;
   if (test.is_of_all_ranks() && places[0] != places[1]) {
     refuse(cli::format(
-        "%s: two different places (%c %c), but this test uses one place for all ranks; give one, for example %c",
+        "cannot run %s with places %c %c: all ranks of this test use one place; pass one place, for example %c",
         test.name, places[0], places[1], places[0]));
   }
   return places;
@@ -232,7 +232,7 @@ Plan plan_of(const Options& options) {
   if (!plan.percentiles.empty() && plan.test->value != Value::latency)
     refuse("-z applies only to tests of latencies; omit -z");
   if (options.buffers == "multiple" && !plan.test->has_message_window()) {
-    refuse("-b multiple applies only to bw, bibw and mbw_mr, which have windows of messages; omit -b");
+    refuse("-b multiple applies only to bw, bibw and mbw_mr; omit -b");
   }
   if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f applies only to collectives; omit -f");
   return plan;

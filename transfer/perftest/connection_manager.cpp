@@ -159,7 +159,7 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
   if (event == nullptr) {
     throw cli::Failure(cli::ExitCode::failed,
                        cli::format("gdrkit perftest: received nothing by rdma_cm from %s during '%s'; see the error "
-                                   "message of the %s, or set --timeout",
+                                   "message of the %s, or increase --timeout",
                                    plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step,
                                    plan_.is_server ? "client" : "server"));
   }
@@ -188,9 +188,7 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
       cli::format("gdrkit perftest: cannot connect by rdma_cm%s: %s (status %d) during '%s'; %s",
                   plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(), calls_->event_text(event->kind),
                   event->status, step,
-                  plan_.is_server ? "see the client's error message"
-                                  : "use the IP address of an RDMA device as HOST, and the same -p and -R or -z on "
-                                    "client and server"));
+                  plan_.is_server ? "see the client's error message" : "use the IP address of an RDMA device as HOST"));
 }
 
 void ConnectionManager::check_device(const platform::CmId& id) const {
@@ -198,10 +196,9 @@ void ConnectionManager::check_device(const platform::CmId& id) const {
   const std::string name =
       endpoint_.verbs().control->get_device_name(static_cast<VerbsDeviceHandle*>(id.verbs->device));
   if (name == endpoint_.device()) return;
-  throw cli::Failure(
-      cli::ExitCode::usage,
-      cli::format("gdrkit perftest: rdma_cm selects device %s, but the test uses %s; use -d %s, or an address of %s",
-                  name.c_str(), endpoint_.device().c_str(), name.c_str(), endpoint_.device().c_str()));
+  throw cli::Failure(cli::ExitCode::usage,
+                     cli::format("gdrkit perftest: rdma_cm selected RDMA device %s, but the test uses %s; use -d %s",
+                                 name.c_str(), endpoint_.device().c_str(), name.c_str()));
 }
 
 /// Sets the attributes that rdma_cm leaves open as without rdma_cm: `reads` in both directions, retries, access.
@@ -305,8 +302,8 @@ void ConnectionManager::connect(const CmPair& pair, std::chrono::seconds limit, 
   while (!request(pair, until, step)) {
     if (std::chrono::steady_clock::now() > last_try) {
       throw cli::Failure(cli::ExitCode::failed,
-                         cli::format("gdrkit perftest: cannot connect to %s by rdma_cm, port %d: no server is "
-                                     "listening; start the server there first, with the same -p and -R or -z",
+                         cli::format("gdrkit perftest: cannot connect by rdma_cm to %s, port %d: no server is "
+                                     "listening; start the server first, with the same options -p, -R and -z",
                                      cli::printable(plan_.host).c_str(), plan_.tcp_port));
     }
     (void)calls_->destroy_id(opened_.ids.back());

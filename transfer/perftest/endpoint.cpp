@@ -82,7 +82,7 @@ Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(
   queue_ = {verbs_.data->create_cq(context_.get(), entries, nullptr, nullptr, 0), {verbs_.data->destroy_cq}};
   if (queue_ == nullptr)
     fail_call(
-        cli::format("cannot create a completion queue of %d entries (ibv_create_cq) on %s", entries, device_.c_str()),
+        cli::format("cannot create a completion queue of %d entries on %s (ibv_create_cq)", entries, device_.c_str()),
         errno);
 }
 
@@ -93,8 +93,8 @@ void Endpoint::open_device() {
   if (list == nullptr && errno == ENOSYS) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        "gdrkit perftest: the Linux kernel provides no RDMA interface; load ib_uverbs, or see gdrkit doctor "
-        "--only rdma for missing components");
+        "gdrkit perftest: the Linux kernel provides no RDMA interface; load the module ib_uverbs, or run gdrkit "
+        "doctor --only rdma");
   }
   if (list == nullptr) fail_call("cannot list the RDMA devices (ibv_get_device_list)", errno);
   const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
@@ -110,7 +110,7 @@ void Endpoint::open_device() {
   if (names.empty()) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        "gdrkit perftest: this machine has no RDMA device; see gdrkit doctor --only rdma for missing components");
+        "gdrkit perftest: this machine has no RDMA device; run gdrkit doctor --only rdma to find missing components");
   }
   if (found == nullptr) {
     throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: unknown RDMA device " +
@@ -119,36 +119,38 @@ void Endpoint::open_device() {
   errno = 0;
   context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};
   if (context_ == nullptr)
-    fail_call("cannot open RDMA device (ibv_open_device) " + device_, errno,
+    fail_call("cannot open RDMA device " + device_ + " (ibv_open_device)", errno,
               "check the permissions of /dev/infiniband/uverbs*");
 }
 
 void Endpoint::query() {
   const Options& options = *plan_.options;
   if (const int error = verbs_.data->query_device(context_.get(), &limits_); error != 0) {
-    fail_call("cannot read the attributes (ibv_query_device) of " + device_, error);
+    fail_call("cannot read the attributes of " + device_ + " (ibv_query_device)", error);
   }
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        cli::format("gdrkit perftest: port %d of %s is out of range: the number of ports is %d; choose another with -i",
-                    options.ib_port, device_.c_str(), limits_.port_count));
+        cli::format(
+            "gdrkit perftest: port %d of %s is out of range: the number of ports is %d; choose another port with -i",
+            options.ib_port, device_.c_str(), limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
-    fail_call(cli::format("cannot read the state (ibv_query_port) of %s, port %d", device_.c_str(), number), error);
+    fail_call(cli::format("cannot read the state of %s, port %d (ibv_query_port)", device_.c_str(), number), error);
   }
   if (port_.state != verbs_port_active) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit perftest: port %d of %s is not active: check cable, switch and, "
-                                   "on InfiniBand, the subnet manager",
+                       cli::format("gdrkit perftest: port %d of %s is not active; check the cable and the switch "
+                                   "(on InfiniBand also the subnet manager)",
                                    number, device_.c_str()));
   }
   gid_index_ = options.gid_index >= 0 ? options.gid_index : is_ethernet() ? best_gid() : -1;
   if (gid_index_ >= 0) {
     errno = 0;
     if (verbs_.data->query_gid(context_.get(), number, gid_index_, &gid_) != 0) {
-      fail_call(cli::format("cannot read GID %d of %s", gid_index_, device_.c_str()), errno, "choose another with -x");
+      fail_call(cli::format("cannot read GID %d of %s", gid_index_, device_.c_str()), errno,
+                "choose another GID with -x");
     }
   }
   check_global_route();
@@ -156,9 +158,9 @@ void Endpoint::query() {
   const int most = std::min({limits_.max_reads_in, limits_.max_reads_out, 255});
   reads_ = options.reads != 0 ? options.reads : most;
   if (plan_.test->is_fetching() && reads_ > most) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit perftest: -o %d is out of range: %s supports at most %d", reads_, device_.c_str(), most));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit perftest: -o %d is out of range: %s supports at most %d reads in flight",
+                                   reads_, device_.c_str(), most));
   }
   if (plan_.test->verb == Verb::atomic && limits_.atomics == 0) {
     throw cli::Failure(
@@ -167,8 +169,8 @@ void Endpoint::query() {
   }
   if (plan_.send_depth > limits_.max_work_requests) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: -t %d is out of range: %s supports at most %d", plan_.send_depth,
-                                   device_.c_str(), limits_.max_work_requests));
+                       cli::format("gdrkit perftest: -t %d is out of range: %s supports at most %d sends in flight",
+                                   plan_.send_depth, device_.c_str(), limits_.max_work_requests));
   }
 }
 
@@ -179,18 +181,21 @@ void Endpoint::check_global_route() const {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
         options.gid_index >= 0
-            ? cli::format("gdrkit perftest: cannot use --ipv6: GID %d of %s, port %d, is not of an IPv6 address; "
-                          "choose another with -x, or omit --ipv6",
-                          options.gid_index, device_.c_str(), options.ib_port)
-            : cli::format("gdrkit perftest: cannot use --ipv6: %s, port %d, has no GID of an IPv6 address; add an IPv6 "
-                          "address to its network interface, or omit --ipv6",
-                          device_.c_str(), options.ib_port));
+            ? cli::format(
+                  "gdrkit perftest: cannot use --ipv6: GID %d of %s, port %d, does not belong to an IPv6 address; "
+                  "choose another GID with -x",
+                  options.gid_index, device_.c_str(), options.ib_port)
+            : cli::format(
+                  "gdrkit perftest: cannot use --ipv6: no GID of %s, port %d, belongs to an IPv6 address; add an IPv6 "
+                  "address to the network interface of the RDMA device",
+                  device_.c_str(), options.ib_port));
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: cannot use --tclass or --flow_label: they are fields of the GRH, "
-                                   "which packets of %s contain only with a GID; select a GID with -x",
-                                   device_.c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit perftest: cannot use --tclass or --flow_label on %s: these fields of the GRH "
+                    "require a GID; select a GID with -x",
+                    device_.c_str()));
   }
 }
 
@@ -268,7 +273,7 @@ void Endpoint::modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* 
                       const std::string& name, const char* step) const {
   if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
     fail_call(cli::format("cannot change %s on %s to state %s (ibv_modify_qp)", name.c_str(), device_.c_str(), step),
-              error, "check the GID (-x), and that client and server are in one network");
+              error, "check the GID (-x) and the network between client and server");
   }
 }
 

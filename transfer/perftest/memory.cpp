@@ -85,9 +85,8 @@ Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* doma
     why = std::string("ibv_reg_dmabuf_mr: ") + std::strerror(error);
   }
   if (needs_dmabuf) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
-                           "; omit --use_cuda_dmabuf to try peer memory too, and see gdrkit doctor");
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
+                                                  "; omit --use_cuda_dmabuf to use peer memory instead");
   }
   errno = 0;
   Held<platform::VerbsRegion> region(
@@ -95,8 +94,8 @@ Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* doma
       {verbs.control->dereg_mr});
   if (region != nullptr) return {std::move(region), "peer memory (no dma-buf: " + why + ")"};
   throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: cannot register %s of GPU memory: dma-buf failed (%s), and peer "
-                                 "memory failed (ibv_reg_mr: %s); load nvidia-peermem, or run gdrkit doctor",
+                     cli::format("gdrkit perftest: cannot register %s of GPU memory by dma-buf (%s) or by peer memory "
+                                 "(ibv_reg_mr: %s); load nvidia-peermem, or run gdrkit doctor",
                                  cli::size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
 }
 
@@ -141,7 +140,7 @@ void Memory::allocate_gpu(const Plan& plan) {
   allocation_ = std::move(*allocated);
   address_ = allocation_.address();
   require_device(device_->set_sync_memops(address_), "cannot prepare GPU memory");
-  require_device(device_->fill(address_, 0, size_bytes_), "cannot prepare GPU memory");
+  require_device(device_->fill(address_, 0, size_bytes_), "cannot fill GPU memory with zeros");
 }
 
 void Memory::map_gpu() {

@@ -131,11 +131,9 @@ class Run {
     if (!plan_.is_ud()) return;
     const auto most = static_cast<std::size_t>(mtu_bytes());
     if (options_.size_bytes > most) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          cli::format(
-              "gdrkit perftest: -s %zu is too large: with -c UD a message is one packet, of at most %zu bytes here",
-              options_.size_bytes, most));
+      throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit perftest: -s %zu is too large: with -c UD, a "
+                                                           "message is one packet of at most %zu bytes; reduce -s",
+                                                           options_.size_bytes, most));
     }
     while (plan_.sizes.size() > 1 && plan_.sizes.back() > most) plan_.sizes.pop_back();
     plan_.sizes.back() = std::min(plan_.sizes.back(), most);
@@ -144,25 +142,25 @@ class Run {
   void check_terms() {
     if (!exchange_->is_own()) {
       if (options_.has_immediate) {
-        throw cli::Failure(
-            cli::ExitCode::cannot_run,
-            cli::format(
-                "gdrkit perftest: cannot use --write_with_imm: %s runs perftest %s; use gdrkit on client and server",
-                exchange_->peer().c_str(), exchange_->version().c_str()));
+        throw cli::Failure(cli::ExitCode::cannot_run,
+                           cli::format("gdrkit perftest: cannot use --write_with_imm: %s runs perftest %s instead of "
+                                       "gdrkit; omit --write_with_imm",
+                                       exchange_->peer().c_str(), exchange_->version().c_str()));
       }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
       if (is_known) return;
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit perftest: cannot run %s -a: %s runs perftest %s; use -s, or gdrkit on client and server",
+          cli::format("gdrkit perftest: cannot run %s -a: %s runs perftest %s instead of gdrkit; use -s instead of -a",
                       plan_.test->name, exchange_->peer().c_str(), exchange_->version().c_str()));
     }
     const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
     if (theirs == plan_.terms()) return;
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: client and server differ: '%s' here, but at %s '%s'; use the same "
-                                   "test and options for both",
-                                   plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit perftest: client and server differ: '%s' here, '%s' on %s; use the same test "
+                    "and options for both",
+                    plan_.terms().c_str(), theirs.c_str(), exchange_->peer().c_str()));
   }
 
   void describe() {
@@ -344,8 +342,8 @@ cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
     if (options.has_cm()) {
       throw cli::Failure(
           cli::ExitCode::usage,
-          "gdrkit perftest: cannot combine --loopback with -R or -z, which require the address of the server's "
-          "RDMA device; start client and server separately");
+          "gdrkit perftest: cannot combine --loopback with -R or -z: rdma_cm requires the IP address of the RDMA "
+          "device; start client and server separately");
     }
     job::start_job(2, words);
   }

@@ -71,7 +71,7 @@ void follow_launcher(Plan* plan) {
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
   if (plan->options->has_cm()) {
     refuse(
-        "cannot use -R or -z under gdrkit run: they require the address of the server's RDMA device; start client and "
+        "cannot use -R or -z under gdrkit run: rdma_cm requires the IP address of the RDMA device; start client and "
         "server separately");
   }
   if (std::string(ranks) != "2")
@@ -93,8 +93,7 @@ void follow_launcher(Plan* plan) {
 void check_unsupported(const Options& options) {
   if (options.connection == "XRC" || options.connection == "DC") {
     refuse("-c " + options.connection +
-           " is not supported; use -c RC (all tests), -c UC or -c UD, or run perftest's own programs on client and "
-           "server");
+           " is not supported; use -c RC, or run perftest's own programs on client and server");
   }
 }
 
@@ -127,12 +126,12 @@ void check_numbers(const Options& options) {
 /// Checks fields of the packets: without rdma_cm those of the GRH, with rdma_cm the type of service.
 void check_roce(const Options& options) {
   if (options.type_of_service >= 0 && !options.uses_rdma_cm) {
-    refuse("-T requires -R; without -R set the traffic class with --tclass");
+    refuse("-T requires -R; add -R, or use --tclass");
   }
   if (!options.uses_rdma_cm) return;
   if (options.traffic_class >= 0) refuse("cannot combine --tclass with -R: rdma_cm sets the traffic class; use -T");
   if (!options.flow_labels.empty())
-    refuse("cannot combine --flow_label with -R: rdma_cm sets the flow label; omit one");
+    refuse("cannot combine --flow_label with -R: rdma_cm sets the flow label; omit --flow_label");
   if (options.needs_ipv6_gid)
     refuse("cannot combine --ipv6 with -R: rdma_cm takes the GID from HOST; use an IPv6 address as HOST");
 }
@@ -159,10 +158,10 @@ std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
 void check_together(const Options& options, const VerbsTest& test) {
   if (options.size_bytes > most_bytes) refuse(cli::format("-s %zu is too large; use at most 1G", options.size_bytes));
   if (test.verb == Verb::atomic && (options.runs_all_sizes || (options.size_bytes != 0 && options.size_bytes != 8))) {
-    refuse(std::string(test.name) + " has one size, 8; omit -a and -s");
+    refuse(std::string(test.name) + " supports only messages of 8 bytes; omit -a and -s");
   }
   if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0))
-    refuse("cannot combine -D with -a or -n; omit one");
+    refuse("cannot combine -D with -a or -n; omit -D");
   if (options.duration_s > 0 && options.duration_s <= 2 * options.margin_s) {
     refuse(cli::format("-D %d leaves no time between two margins of %d s; increase -D or reduce -f", options.duration_s,
                        options.margin_s));
@@ -174,16 +173,16 @@ void check_together(const Options& options, const VerbsTest& test) {
   if (options.connection == "UC" && test.is_fetching())
     refuse(std::string("-c UC does not support ") + test.name + "; use -c RC");
   if (options.is_bidirectional && options.duration_s > 0 && test.verb == Verb::send) {
-    refuse("-b with -D is not supported for send_bw; omit one of them");
+    refuse("send_bw does not support -b together with -D; omit -b or -D");
   }
   if (options.uses_rdma_cm && options.connection != "RC") {
-    refuse("-R supports only -c RC; for other connection types use -z, which uses rdma_cm only for the exchange");
+    refuse("-R supports only -c RC; for other connection types, use -z");
   }
   check_roce(options);
   if (options.has_immediate && test.verb != Verb::write)
     refuse("--write_with_imm applies only to write_bw and write_lat; omit it");
   if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latency tests; omit them");
-  if (options.has_results_of_all() && options.duration_s > 0) refuse("cannot combine -D with -H or -U; omit one");
+  if (options.has_results_of_all() && options.duration_s > 0) refuse("cannot combine -D with -H or -U; omit -D");
   if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidth tests; omit -l");
   if (!options.cuda_device.empty() && !options.cuda_bus_id.empty())
     refuse("cannot combine --use_cuda with --use_cuda_bus_id; omit one");

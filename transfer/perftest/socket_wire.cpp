@@ -82,7 +82,7 @@ int open_listener(int port, const ExchangeRoute& route) {
     listening = listen_on(*addresses_of(source, port, wanted, "the source address"), route.is_ipv6_only);
   }
   if (listening >= 0) return listening;
-  fail(cli::format("cannot listen on TCP port %d%s%s: %s; choose another with -p on client and server", port,
+  fail(cli::format("cannot listen on TCP port %d%s%s: %s; choose another port with -p on client and server", port,
                    source.empty() ? "" : " of ", cli::printable(source).c_str(), std::strerror(errno)));
 }
 
@@ -199,7 +199,7 @@ std::unique_ptr<Wire> SocketWire::connect(const std::string& host, int port, boo
     socket = connect_once(list.get(), route);
   }
   if (socket < 0) {
-    fail(cli::format("cannot connect to %s, TCP port %d: %s; start the server there first, with the same -p",
+    fail(cli::format("cannot connect to %s, TCP port %d: %s; start the server first, with the same -p",
                      cli::printable(host).c_str(), port, std::strerror(errno)));
   }
   const int on = 1;

@@ -207,8 +207,8 @@ void Traffic::fail_request(const platform::VerbsCompletion& completion) {
   }
   throw cli::Failure(
       cli::ExitCode::failed,
-      cli::format("gdrkit perftest: %s on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check the test "
-                  "on client and server, the MTU (-m) and the GID (-x)",
+      cli::format("gdrkit perftest: %s failed on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check "
+                  "the MTU (-m) and the GID (-x)",
                   step_.c_str(), completion.pair_number, endpoint_.device().c_str(), exchange_.peer().c_str(),
                   endpoint_.verbs().data->status_text(completion.status), completion.status, completion.vendor_error));
 }
@@ -255,11 +255,11 @@ void Traffic::idle() {
   ::sched_yield();  // there may be fewer CPUs than ends
   peer_spoke_ = exchange_.has_message(step_) || peer_spoke_;
   if (Clock::now() < deadline_) return;
-  throw cli::Failure(
-      cli::ExitCode::failed,
-      cli::format(
-          "gdrkit perftest: %s: received nothing from %s for %d s; see the error message of the %s, or set --timeout",
-          step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s, plan_.is_server ? "client" : "server"));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit perftest: %s: received nothing from %s for %d s; see the error message of the "
+                                 "%s, or increase --timeout",
+                                 step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s,
+                                 plan_.is_server ? "client" : "server"));
 }
 
 Traffic::Clock::time_point Traffic::now() const noexcept {

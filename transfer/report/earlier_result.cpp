@@ -37,7 +37,7 @@ void EarlierResult::check(const measure::Result& head) const {
     differences += (differences.empty() ? "" : "; ") + one;
   }
   if (differences.empty() || is_forced_) return;
-  refuse(path_ + " was measured on another machine: " + differences + "; use --force to compare them anyway");
+  refuse(path_ + " was measured on another machine: " + differences + "; use --force to compare anyway");
 }
 
 measure::bench::CompareReport EarlierResult::compare(const measure::Result& current) const {

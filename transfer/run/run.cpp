@@ -39,9 +39,8 @@ std::chrono::milliseconds to_time(const char* option, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
   if (error != std::errc() || stop != end || !std::isfinite(seconds) || seconds < 0 || seconds > 1e9) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit run: invalid %s '%s': use seconds from 0 to 1000000000", option,
-                                   cli::printable(text).c_str()));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: invalid %s '%s': use 0 to 1000000000 seconds",
+                                                         option, cli::printable(text).c_str()));
   }
   return std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
 }

@@ -41,11 +41,13 @@ std::vector<std::string> ways_to(int pe) {
 std::string nvshmem_heap() {
   const char* const text = std::getenv("NVSHMEM_SYMMETRIC_SIZE");
   if (text == nullptr || *text == '\0') return "";
+  const std::string variable = std::string("NVSHMEM_SYMMETRIC_SIZE=") + text;
+  // An invalid value is an error even if GDRKIT_SHMEM_HEAP overrides it.
   const auto bytes = base::to_nvshmem_size(text);
-  return std::string("NVSHMEM_SYMMETRIC_SIZE=") + text + ": " +
-         (bytes.value_or(0) == 0 ? "invalid, so programs that use nvshmem.h cannot start"
-                                 : "programs that use nvshmem.h start with a heap of " + cli::size_text(*bytes)) +
-         (std::getenv("GDRKIT_SHMEM_HEAP") == nullptr ? "" : ", unless GDRKIT_SHMEM_HEAP overrides it");
+  if (bytes.value_or(0) == 0) return variable + " is invalid; programs that use nvshmem.h fail to start";
+  const char* const heap = std::getenv("GDRKIT_SHMEM_HEAP");
+  if (heap != nullptr && *heap != '\0') return variable + ": ignored, because GDRKIT_SHMEM_HEAP is set";
+  return variable + ": programs that use nvshmem.h start with a heap of " + cli::size_text(*bytes);
 }
 
 void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& identity) {

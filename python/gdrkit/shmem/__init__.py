@@ -231,7 +231,7 @@ def init(
     """
     if comm is not None:
         if (unique_id, pe, n_pes) != (None, None, None):
-            raise ValueError("cannot combine comm with unique_id, pe or n_pes; omit one or the other")
+            raise ValueError("cannot combine comm with unique_id, pe or n_pes; pass only comm, or only unique_id, pe and n_pes")
         unique_id, pe, n_pes = _join_by(comm)
     elif len({argument is None for argument in (unique_id, pe, n_pes)}) != 1:
         raise ValueError("cannot join the job: only some of unique_id, pe and n_pes are set; set all three or none")
@@ -494,7 +494,7 @@ def alltoall(target: SymmetricArray, source: SymmetricArray, team: Team = world,
     """Copies part i of PE j's source to part j of PE i's target."""
     _require_same(target, source, 1, 1)
     if source.size % team.n_pes:
-        raise ValueError(f"the source has {source.size} elements, which is not a multiple of the number of PEs, {team.n_pes}")
+        raise ValueError(f"cannot divide the source: the number of elements, {source.size}, is not a multiple of the number of PEs, {team.n_pes}")
     part = source.nbytes // team.n_pes
     _shmem.alltoall(team.handle, target.address, source.address, part, _stream_of(stream))
 
@@ -521,9 +521,9 @@ def reducescatter(
 
 def _require_same(target: SymmetricArray, source: SymmetricArray, target_parts: int, source_parts: int) -> None:
     if target.dtype != source.dtype:
-        raise TypeError(f"the target has elements of type {target.dtype}, but the source of type {source.dtype}; use one type")
+        raise TypeError(f"the target has type {target.dtype}, but the source has type {source.dtype}; use one type")
     if target.size * source_parts != source.size * target_parts:
-        raise ValueError(f"the sizes do not match: the target has {target.size} elements and the source {source.size}; "
+        raise ValueError(f"the sizes do not match: the target has {target.size} elements, the source has {source.size}; "
                          f"use a ratio of {target_parts}:{source_parts} (target:source)")
 
 

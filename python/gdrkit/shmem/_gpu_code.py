@@ -23,7 +23,7 @@ def include_path() -> list[str]:
 def bitcode_path(compute_capability: int) -> str:
     """Returns the LLVM bitcode of the device functions for a GPU of this compute capability (90 for 9.0)."""
     if compute_capability < 70:
-        raise ValueError(f"no bitcode for compute capability {compute_capability / 10}: the device functions require a GPU of 7.0 or newer")
+        raise ValueError(f"no bitcode for compute capability {compute_capability / 10}: the device functions require 7.0 or newer")
     return os.path.join(_PACKAGE, "device", f"libgdrkit_shmem_device_sm_{90 if compute_capability >= 90 else 70}.bc")
 
 

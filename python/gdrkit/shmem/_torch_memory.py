@@ -73,7 +73,7 @@ def free(tensor: Tensor) -> None:
     """
     found = next((region for region in _live_regions() if _contains(region, tensor)), None)
     if found is None:
-        raise ValueError("cannot free the tensor: gdrkit.shmem.torch has not allocated or registered it; pass a tensor of gdrkit.shmem.torch")
+        raise ValueError("cannot free the tensor: it does not come from gdrkit.shmem.torch; pass a tensor that zeros, empty or register returned")
     whole: Any = tensor
     with torch.no_grad():
         whole.set_()
@@ -139,17 +139,17 @@ class _Memory:
 def _place_of(tensor: Tensor) -> _Place:
     information = shmem.info()
     if not tensor.is_contiguous() or tensor.numel() == 0:
-        raise ValueError("cannot register a tensor: it is empty or not contiguous; register a contiguous tensor")
+        raise ValueError("cannot register an empty or non-contiguous tensor; pass a contiguous tensor with at least one element")
     address = tensor.data_ptr()
     if information.is_emulated:
         return _Place(address, tensor.nbytes, 0)
     if tensor.device != torch.device("cuda", information.device):
-        raise TypeError(f"cannot register a tensor on {tensor.device}: this PE uses cuda:{information.device}; use a tensor on that device")
+        raise TypeError(f"cannot register a tensor on {tensor.device}: this PE uses cuda:{information.device}; use a tensor on cuda:{information.device}")
     base, size_bytes = _allocation_of(address, tensor.device)
     if address + tensor.nbytes > base + size_bytes:
         raise ValueError(
-            f"cannot register a tensor of {tensor.nbytes} bytes: it starts at offset {address - base} of a physical "
-            f"allocation of {size_bytes} bytes and extends beyond it; allocate it with gdrkit.shmem.torch.empty"
+            f"cannot register a tensor of {tensor.nbytes} bytes at offset {address - base} of a physical allocation: the "
+            f"allocation has only {size_bytes} bytes; allocate the tensor with gdrkit.shmem.torch.empty"
         )
     return _Place(base, size_bytes, address - base)
 
@@ -162,7 +162,7 @@ def _allocation_of(address: int, device: torch.device) -> tuple[int, int]:
         ctypes.byref(start), ctypes.byref(size_bytes), ctypes.c_uint64(address)
     )
     if result != 0:
-        raise ValueError(f"cannot register 0x{address:x}: cuMemGetAddressRange failed with CUDA error {result}; "
+        raise ValueError(f"cannot register the tensor at 0x{address:x}: cuMemGetAddressRange failed with CUDA error {result}; "
                          "pass a tensor that CUDA allocated")
     return start.value, size_bytes.value
 
@@ -183,19 +183,20 @@ def _require_agreement(place: _Place, nbytes: int, is_known: bool, problem: Exce
     for pe in range(n_pes):
         other = struct.unpack_from("=5q", data, pe * mine.nbytes)
         if not other[0]:
-            raise Error(errno.EPROTO, f"cannot register the tensor: PE {pe} cannot register its tensor; see the error message of PE {pe}")
+            raise Error(errno.EPROTO, f"cannot register the tensor: the registration failed on PE {pe}; see the error message of PE {pe}")
         if other[:4] != own[:4]:
             raise Error(
                 errno.EPROTO,
-                f"cannot register the tensor: sizes or offsets differ (here {nbytes} bytes at offset {place.offset} in an "
-                f"allocation of {place.size_bytes}; PE {pe}: {other[1]} at {other[3]} in {other[2]}); "
+                f"cannot register the tensor: this PE has {nbytes} bytes at offset {place.offset} of an allocation of "
+                f"{place.size_bytes} bytes, but PE {pe} has {other[1]} bytes at offset {other[3]} of an allocation of "
+                f"{other[2]} bytes; "
                 "allocate the tensors in the same order on every PE",
             )
         if other != own:
             first, second = (pe, shmem.my_pe()) if other[4] else (shmem.my_pe(), pe)
             raise Error(
                 errno.EPROTO,
-                f"cannot register the tensor: PE {first} has already registered its allocation, but PE {second} has not; "
+                f"cannot register the tensor: the tensor's allocation is already registered on PE {first}, but not on PE {second}; "
                 "register the tensors in the same order on every PE",
             )
 
@@ -217,5 +218,5 @@ def pool() -> Any:
     afterwards.
     """
     if shmem.info().is_emulated:
-        raise Error(errno.EOPNOTSUPP, "cannot create a memory pool: it requires a GPU; use gdrkit.shmem.torch.empty on the emulated device")
+        raise Error(errno.EOPNOTSUPP, "cannot create a memory pool on the emulated device: a memory pool requires a GPU; use gdrkit.shmem.torch.empty")
     return torch.cuda.MemPool(_allocator().allocator())

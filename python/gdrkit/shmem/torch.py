@@ -83,7 +83,7 @@ def _require_like(one: Tensor, other: Tensor, one_name: str = "target", other_na
     if one.get_device() != other.get_device():
         raise ValueError(f"the {one_name} is on {one.device}, but the {other_name} is on {other.device}; use one device")
     if one.dtype != other.dtype:
-        raise TypeError(f"the {one_name} has elements of type {one.dtype}, but the {other_name} of type {other.dtype}; use one type")
+        raise TypeError(f"the {one_name} has type {one.dtype}, but the {other_name} has type {other.dtype}; use one type")
 
 
 def _require_fit(symmetric: Tensor, local: Tensor, symmetric_name: str, local_name: str) -> None:
@@ -96,12 +96,12 @@ def _require_parts(target: Tensor, source: Tensor, target_parts: int, source_par
     _require_like(target, source)
     if target.numel() * source_parts != source.numel() * target_parts:
         raise ValueError(
-            f"the sizes do not match: the target has {target.numel()} elements and the source {source.numel()}; "
+            f"the sizes do not match: the target has {target.numel()} elements, the source has {source.numel()}; "
             f"use a ratio of {target_parts}:{source_parts} (target:source)"
         )
 
 
-_HINT = "in a function for torch.compile, write symmetric tensors only with gdrkit's operators; others may write a copy"
+_HINT = "in a function for torch.compile, write symmetric tensors only with gdrkit's operators; other operators may write a copy"
 
 
 def _require_symmetric(tensors: Sequence[Tensor]) -> None:
@@ -109,8 +109,8 @@ def _require_symmetric(tensors: Sequence[Tensor]) -> None:
     for tensor in tensors:
         if not 0 <= tensor.data_ptr() - heap < heap_bytes:
             raise ValueError(
-                f"the tensor at 0x{tensor.data_ptr():x} is not in symmetric memory; allocate it with gdrkit.shmem.torch.zeros "
-                "(in a function for torch.compile: write it only with gdrkit's operators)"
+                f"the tensor at 0x{tensor.data_ptr():x} is not in symmetric memory; allocate the tensor with "
+                "gdrkit.shmem.torch.zeros, and under torch.compile write the tensor only with gdrkit's operators"
             )
 
 
@@ -241,7 +241,7 @@ def _all_to_all(target: Tensor, source: Tensor, team: int) -> Callable[[], None]
     _require_parts(target, source, 1, 1)
     n_pes = _shmem.team_n_pes(team)
     if source.numel() % n_pes:
-        raise ValueError(f"the source has {source.numel()} elements, which is not a multiple of the number of PEs, {n_pes}")
+        raise ValueError(f"cannot divide the source: the number of elements, {source.numel()}, is not a multiple of the number of PEs, {n_pes}")
     return lambda: _shmem.alltoall(
         team, target.data_ptr(), source.data_ptr(), source.nbytes // n_pes, _stream(target)
     )
@@ -306,7 +306,7 @@ def barrier_all(tensors: Sequence[Tensor] = (), team: Team = world) -> None:
     if tensors:
         _barrier(list(tensors), team.handle)
     elif torch.compiler.is_compiling():
-        raise ValueError("cannot compile barrier_all without tensors; pass the tensors that the PEs access")
+        raise ValueError("cannot compile barrier_all: the argument 'tensors' is empty; pass the tensors that the PEs access")
     else:
         _shmem.team_barrier(team.handle, _stream(None))
 

@@ -126,7 +126,7 @@ class OsuShmem(Test):
     def test_host_memory_is_rejected(self):
         ended = self.run_test("latency", "H", "D")
         self.assertEqual(ended.code, 2)
-        self.assertIn("--engine shmem accepts device memory only; use places D D", ended.err)
+        self.assertIn("--engine shmem accepts only device memory; use device buffers (D D)", ended.err)
 
 
 class OsuUcx(Test):
@@ -221,7 +221,7 @@ class OsuNccl(Test):
     def test_host_memory_is_rejected(self):
         ended = self.run_test("allreduce", "H")
         self.assertEqual(ended.code, 2)
-        self.assertIn("--engine nccl accepts device memory only; use place D", ended.err)
+        self.assertIn("--engine nccl accepts only device memory; use device buffers (D)", ended.err)
 
     def test_without_gpus(self):
         ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
@@ -250,7 +250,7 @@ class OsuPeers(Test):
     def test_a_rank_that_is_silent(self):
         if not HAS_UCX:
             self.skipTest("no libucp.so.0 (Debian's package libucx0)")
-        self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended, is blocked or was never started; --timeout sets the limit", self.run_with("STOP", "latency", "-m", "4:4"))
+        self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not complete within 6 s; see the output of the other ranks, or increase --timeout", self.run_with("STOP", "latency", "-m", "4:4"))
 
 
 class NetworkTest(Test):
@@ -315,7 +315,7 @@ class OsuOptions(Test):
             self.assertEqual(any(line.startswith(f"# Sizes above {sizes[-1]} bytes are left out: -M allows") for line in ended.lines), sizes[-1] != 64)
         ended = run("gdrkit", "osu", "alltoall", "--engine", "shmem", *QUICK, "-M", "15")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-M 15 is too small: the smallest size, 4 bytes, requires 16 bytes on each rank; increase -M", ended.err)
+        self.assertIn("-M 15 is too small: messages of 4 B require buffers of 16 B on each rank; increase -M", ended.err)
 
     def test_separate_buffers(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
@@ -324,7 +324,7 @@ class OsuOptions(Test):
                 self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{engine} {test}")
         ended = run("gdrkit", "osu", "latency", "-b", "multiple")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-b multiple applies only to bw, bibw and mbw_mr, which have windows of messages", ended.err)
+        self.assertIn("-b multiple applies only to bw, bibw and mbw_mr; omit -b", ended.err)
 
 
 class OsuFailures(Test):
@@ -346,14 +346,14 @@ class OsuFailures(Test):
 
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (((), "give a test: latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
-                                (("bw", "D"), "give a test and two places or none"), (("bw", "D", "X"), "'X' is not a place"),
+                                (("bw", "D"), "pass the test and one place for each rank"), (("bw", "D", "X"), "'X' is not a place"),
                                 (("bw", "-m", "8:4"), "the smallest size exceeds the largest"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
                                 (("put_bw", "-m", "0:4"), "one-sided tests start at size 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
                                 (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
                                 (("bw", "-W", "0"), "-W 0 is out of range: use 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
-                                (("bw", "--timeout", "0"), "--timeout 0 is out of range: use 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
-                                (("barrier", "-m", "4"), "cannot use -m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "collectives start at size 1"),
-                                (("bcast", "D", "H"), "bcast: two different places (D H), but this test uses one place for all ranks; give one, for example D"),
+                                (("bw", "--timeout", "0"), "--timeout 0 is out of range: use 1"), (("fop_latency", "-m", "4:8"), "fop_latency supports only 8 bytes"),
+                                (("barrier", "-m", "4"), "cannot use -m: barrier transfers no data"), (("bcast", "-m", "0:4"), "collectives start at size 1"),
+                                (("bcast", "D", "H"), "cannot run bcast with places D H: all ranks of this test use one place; pass one place, for example D"),
                                 (("bcast", "X"), "'X' is not a place"), (("latency", "-f"), "-f applies only to collectives")):
             ended = run("gdrkit", "osu", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

@@ -171,7 +171,7 @@ TEST(Exchange, ReportsThatNobodyListens) {
     FAIL();
   } catch (const cli::Failure& failure) {
     EXPECT_STREQ(failure.what(),
-                 "gdrkit perftest: cannot connect to 127.0.0.1, TCP port 1: Connection refused; start the server there "
+                 "gdrkit perftest: cannot connect to 127.0.0.1, TCP port 1: Connection refused; start the server "
                  "first, with the same -p");
   }
 }

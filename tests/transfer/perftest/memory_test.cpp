@@ -112,8 +112,8 @@ TEST_F(RegisterGpuMemory, ReportsBothReasonsIfNothingWorks) {
   played.dmabuf_error = EOPNOTSUPP;
   played.peer_error = EFAULT;
   EXPECT_EQ(failure(),
-            "gdrkit perftest: cannot register 2 MiB of GPU memory: dma-buf failed (ibv_reg_dmabuf_mr: Operation not "
-            "supported), and peer memory failed (ibv_reg_mr: Bad address); load nvidia-peermem, or run gdrkit doctor");
+            "gdrkit perftest: cannot register 2 MiB of GPU memory by dma-buf (ibv_reg_dmabuf_mr: Operation not "
+            "supported) or by peer memory (ibv_reg_mr: Bad address); load nvidia-peermem, or run gdrkit doctor");
   EXPECT_EQ(played.live, 0);
 }
 

@@ -54,14 +54,14 @@ class PerftestOptions(PerftestTest):
             self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; without -R set"),
+        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; add -R, or use --tclass"),
                                 (("-R", "--tclass", "8"), "with -R: rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
                                 (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "with -R: rdma_cm takes the GID from HOST"),
                                 (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latency tests"), (("-l", "0"), "-l 0 is out of range: use 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
-        for arguments, text in ((("write_lat", "-l", "2"), "-l applies only to bandwidth tests"), (("write_lat", "-H", "-D", "9"), "cannot combine -D with -H or -U; omit one"),
+        for arguments, text in ((("write_lat", "-l", "2"), "-l applies only to bandwidth tests"), (("write_lat", "-H", "-D", "9"), "cannot combine -D with -H or -U; omit -D"),
                                 (("send_bw", "--write_with_imm"), "--write_with_imm applies only to write_bw and write_lat")):
             ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
@@ -98,7 +98,7 @@ class PerftestRoce(LoggedTest):
         for option in ("--tclass", "--flow_label"):
             ended = self.loopback("write_bw", option, "1", GDRKIT_STAND_IN_INFINIBAND="1")
             self.assertEqual(ended.code, 2)
-            self.assertIn("they are fields of the GRH, which packets of soft0 contain only with a GID; select a GID with -x", ended.err)
+            self.assertIn("on soft0: these fields of the GRH require a GID; select a GID with -x", ended.err)
         lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "9", "-x", "0", GDRKIT_STAND_IN_INFINIBAND="1")
         self.assertEqual(lines, 2 * ["path 9 0 0"])
 
@@ -108,7 +108,7 @@ class PerftestRoce(LoggedTest):
         self.assertIn(" GID index       : 0", ended.lines)
         ended = self.loopback("write_bw", "--ipv6", "-x", "1")
         self.assertEqual(ended.code, 77)
-        self.assertIn("cannot use --ipv6: GID 1 of soft0, port 1, is not of an IPv6 address; choose another with -x", ended.err)
+        self.assertIn("cannot use --ipv6: GID 1 of soft0, port 1, does not belong to an IPv6 address; choose another GID with -x", ended.err)
 
     def test_type_of_service_of_rdma_cm(self):
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104")
@@ -157,7 +157,7 @@ class PerftestWriteWithImmediate(PerftestTest):
     def test_ends_that_differ(self):
         server, client = self.pair("write_bw", "-n", "20", "--write_with_imm", client_has=("write_bw", "-n", "20"))
         self.assertEqual((server[0], client[0]), (2, 2))
-        self.assertRegex(server[2], r"client and server differ: 'write_bw .* --write_with_imm' here, but at 127\.0\.0\.1 'write_bw ")
+        self.assertRegex(server[2], r"client and server differ: 'write_bw .* --write_with_imm' here, 'write_bw .*' on 127\.0\.0\.1; use the same test")
 
 
 class PerftestLists(LoggedTest):

@@ -197,7 +197,7 @@ class ShmemBenchPeer(Test):
             self.assertEqual([series["method"] for series in document["series"]],
                              ["gdrkit", "nvshmem", "gdrkit", "gdrkit"])
             self.assertEqual(len(document["notes"]), 1)
-            self.assertTrue(document["notes"][0].startswith("nvshmem: its GPU kernels are not measured: " + text), document)
+            self.assertTrue(document["notes"][0].startswith("nvshmem: GPU kernels are not measured: " + text), document)
 
     def test_a_library_that_cannot_be_loaded_is_noted(self):
         document, ended = self.json_of("shmem", "bench", "--peer", "nvshmem", "--nvshmem", "/nonexistent.so", "-t", "p",

@@ -111,7 +111,7 @@ void* NvshmemJob::create_stream() {
 
 void NvshmemJob::prepare_device() {
   why_no_device_ = "";
-  const auto give_up = [&](const std::string& why) { why_no_device_ = "its GPU kernels are not measured: " + why; };
+  const auto give_up = [&](const std::string& why) { why_no_device_ = "GPU kernels are not measured: " + why; };
   if (device_path_.empty())
     return give_up(
         "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM=<NVSHMEM's folder>");

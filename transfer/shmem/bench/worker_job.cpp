@@ -78,7 +78,7 @@ void WorkerJob::fail(const std::string& text) const { throw WorkerFailure(librar
 void WorkerJob::launch(int pe) {
   int sockets[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
-    fail(cli::format("cannot connect to %s: %s", name_of(pe).c_str(), std::strerror(errno)));
+    fail(cli::format("cannot create sockets for %s: %s", name_of(pe).c_str(), std::strerror(errno)));
   }
   const timeval limit{receive_limit_s, 0};
   (void)::setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
