@@ -38,5 +38,6 @@ void run(int pe, int n) {
       made[static_cast<size_t>(i)] = next_value(&all[static_cast<size_t>(i)], i % width);
     all.swap(made);
   }
-  CHECK(on_host(data + width, rows * width) == std::vector<float>(own().begin() + width, own().end() - width));
+  const auto expected = own();
+  CHECK(on_host(data + width, rows * width) == std::vector<float>(expected.begin() + width, expected.end() - width));
 }
