@@ -70,7 +70,7 @@ def declared_functions():
 
 
 @pytest.mark.parametrize("architecture", ["compute_75", "compute_90"])
-def test_nvrtc_needs_no_other_header(architecture):
+def test_nvrtc_requires_no_other_header(architecture):
     library = nvrtc()
     if library is None:
         pytest.skip("NVRTC is not installed (nvidia-cuda-nvrtc)")
