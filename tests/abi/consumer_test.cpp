@@ -19,14 +19,14 @@ TEST_F(CConsumer, RunsTheDropInExample) {
   expect_device_as_expected();
 }
 
-TEST_F(CConsumer, SeesTheFlagsInTheBitsThatBinariesRead) {
+TEST_F(CConsumer, FlagsUseTheBitsOfTheBinaryInterface) {
   unsigned char bits[2] = {0xFF, 0xFF};
   EXPECT_EQ(consumer_sees_the_info_bits(memory, gpu_page, bits), 0);
   EXPECT_EQ(bits[0], 0);
   EXPECT_EQ(bits[1], 3);  // mapped, write-combining
 }
 
-TEST_F(CConsumer, UsesTheOwnApi) {
+TEST_F(CConsumer, UsesTheGdrkitApi) {
   EXPECT_EQ(consumer_uses_the_own_api(memory, memory_bytes), 0);
   std::memcpy(&expected[8], "written by C", 13);
   expect_device_as_expected();

@@ -32,7 +32,7 @@ class InterfaceTest(unittest.TestCase):
 
 
 class RecordedInterface(InterfaceTest):
-    def test_no_program_that_uses_a_library_breaks(self):
+    def test_libraries_match_the_recorded_interfaces(self):
         for library in interface.LIBRARIES:
             with self.subTest(library.file):
                 stub = self.stub(library.file, library.file)
@@ -41,7 +41,7 @@ class RecordedInterface(InterfaceTest):
                                  "this breaks programs that use the library: undo it, or follow docs/abi.md")
                 self.assertEqual(interface.compare(interface.record_path(soname), stub), "", HINT)
 
-    def test_every_record_is_of_a_library_of_this_build(self):
+    def test_every_record_belongs_to_a_built_library(self):
         sonames = [interface.soname_of(os.path.join(LIBRARIES, library.file)) for library in interface.LIBRARIES]
         self.assertEqual(sorted(os.listdir(interface.RECORDED)), sorted(soname + ".abi" for soname in sonames))
 
@@ -67,7 +67,7 @@ class ChangedInterface(InterfaceTest):
         after = self.stub(file, f"after{number}", include=include)
         return interface.breaks(os.path.basename(after), before, after), interface.compare(before, after)
 
-    def test_changes_that_break_programs_are_named(self):
+    def test_reports_changes_that_break_programs(self):
         for file, header, old, new, words in (
                 ("libgdrapi.so", "gdrapi.h", "  uint32_t page_size; ", "  uint64_t page_size; ", "page_size"),
                 ("libgdrapi.so", "gdrapi.h", "GPU_PAGE_SHIFT 16", "GPU_PAGE_SHIFT 12", "macro_GPU_PAGE_SHIFT"),
@@ -82,7 +82,7 @@ class ChangedInterface(InterfaceTest):
                 broken, _ = self.changed(file, header, old, new)
                 self.assertIn(words, broken)
 
-    def test_a_struct_that_starts_with_its_size_may_grow_at_its_end(self):
+    def test_structs_with_a_size_field_may_grow_at_the_end(self):
         broken, report = self.changed("libgdrkit.so", "gdrkit/context.h", "  char reason[1024];", "  char reason[1024];\n  uint64_t more;")
         self.assertEqual(broken, "")
         self.assertIn("more", report)
@@ -91,7 +91,7 @@ class ChangedInterface(InterfaceTest):
         broken, _ = self.changed("libgdrkit.so", "gdrkit/copy.h", "  void* target;", "  void* target;\n  uint64_t more;")
         self.assertIn("more", broken, "without a size of its own")
 
-    def test_only_the_drop_in_is_closed_to_new_functions(self):
+    def test_only_the_drop_in_rejects_new_functions(self):
         for file, is_closed in (("libgdrapi.so", True), ("libgdrkit.so", False)):
             after = self.stub(file, "after" + file)
             functions = interface.exported_functions(os.path.join(LIBRARIES, file))
@@ -103,7 +103,7 @@ class ChangedInterface(InterfaceTest):
             self.assertEqual(interface.breaks(os.path.basename(after), before, after) != "", is_closed, file)
             self.assertIn(list(functions)[0], interface.breaks(os.path.basename(after), after, before), "a function that is gone")
 
-    def test_a_function_that_no_header_declares_is_an_error(self):
+    def test_rejects_undeclared_functions(self):
         with self.assertRaisesRegex(interface.InterfaceError, "gdrkit_unpin, which no header declares"):
             self.changed("libgdrkit.so", "gdrkit/pin.h", "int gdrkit_unpin(gdrkit_pin_t pin);", "")
 

@@ -105,7 +105,7 @@ class Library : public testing::TestWithParam<Expectation> {
   ElfFile elf{folder / GetParam().file};
 };
 
-TEST_P(Library, ExportsItsFunctionsAndNothingElse) {
+TEST_P(Library, ExportsOnlyItsFunctions) {
   EXPECT_EQ(elf.exported(), GetParam().symbols);
   EXPECT_EQ(elf.versions(), GetParam().versions);
 }
@@ -116,9 +116,9 @@ TEST_P(Library, CallsNoneOfItsOwnFunctionsByName) {
   for (const std::string& name : GetParam().symbols) EXPECT_FALSE(elf.bound_by_name().contains(name)) << name;
 }
 
-TEST_P(Library, CarriesItsName) { EXPECT_EQ(elf.soname(), GetParam().soname); }
+TEST_P(Library, HasItsSoname) { EXPECT_EQ(elf.soname(), GetParam().soname); }
 
-TEST_P(Library, NeedsTheCLibraryAndNoStrangers) {
+TEST_P(Library, DependsOnExpectedLibrariesOnly) {
   if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "a sanitizer brings a library of its own";
   Names needed = elf.needed();
   EXPECT_EQ(needed.erase("libc.so.6"), 1u);
@@ -127,7 +127,7 @@ TEST_P(Library, NeedsTheCLibraryAndNoStrangers) {
   EXPECT_EQ(needed, GetParam().needs);
 }
 
-TEST_P(Library, StaysLoadedAndIsBoundAtOnce) {
+TEST_P(Library, HasTheExpectedLinkerFlags) {
   EXPECT_NE(elf.flags_1() & DF_1_NODELETE, 0u);
   EXPECT_NE(elf.flags_1() & DF_1_NOW, 0u);
   EXPECT_FALSE(elf.has_executable_stack());
@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(
       return file.substr(3, file.find('.') - 3);
     });
 
-TEST(DropInLibrary, HasTheOriginalsThreeFileNames) {
+TEST(DropInLibrary, HasTheThreeFileNamesOfGdrcopy) {
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / "libgdrapi.so.2.6")));
   EXPECT_EQ(fs::read_symlink(folder / "libgdrapi.so.2"), "libgdrapi.so.2.6");
   EXPECT_EQ(fs::read_symlink(folder / "libgdrapi.so"), "libgdrapi.so.2");
@@ -191,7 +191,7 @@ TEST(DropInLibrary, IsFoundByBothNamesThatClientsLoad) {
   EXPECT_EQ(minor, 6);
 }
 
-TEST(DropInLibrary, HeaderKeepsTheFormThatPackagersReadWithAwk) {
+TEST(DropInLibrary, HeaderKeepsTheVersionMacrosThatPackagersParse) {
   std::ifstream header(fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrapi.h");
   std::vector<std::string> versions;
   for (std::string line; std::getline(header, line);) {

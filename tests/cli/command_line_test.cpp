@@ -63,7 +63,7 @@ class CommandLineTest : public testing::Test {
 
 class BothFronts : public CommandLineTest, public testing::WithParamInterface<Front> {};
 
-TEST_P(BothFronts, ShortOptionsFillTheirTargets) {
+TEST_P(BothFronts, ShortOptionsSetTheirValues) {
   EXPECT_EQ(parse_as(GetParam(), {"-f", "-n", "12", "-s", "0x40", "-w", "second", "-t", "a", "-t", "b"}), std::nullopt);
   EXPECT_TRUE(values_.flag);
   EXPECT_EQ(values_.number, 12);
@@ -72,13 +72,13 @@ TEST_P(BothFronts, ShortOptionsFillTheirTargets) {
   EXPECT_EQ(values_.names, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST_P(BothFronts, NoOptionsLeaveTheDefaults) {
+TEST_P(BothFronts, KeepsDefaultsWithoutOptions) {
   EXPECT_EQ(parse_as(GetParam(), {}), std::nullopt);
   EXPECT_EQ(values_.number, 7);
   EXPECT_EQ(values_.word, "first");
 }
 
-TEST_P(BothFronts, HelpEndsWithZero) {
+TEST_P(BothFronts, HelpExitsWithCode0) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse_as(GetParam(), {"-h"}), ExitCode::ok);
   EXPECT_NE(testing::internal::GetCapturedStdout().find("-n"), std::string::npos);
@@ -112,19 +112,19 @@ TEST_F(CommandLineTest, GdrcopyRejectsNumbersOutOfRange) {
   EXPECT_NE(error_of(Front::gdrcopy, {"-s", "-1"}, ExitCode::failed).find("negative"), std::string::npos);
 }
 
-TEST_F(CommandLineTest, GdrcopyEndsUnknownOptionsWithOne) {
+TEST_F(CommandLineTest, GdrcopyExitsWithCode1ForUnknownOptions) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(parse_as(Front::gdrcopy, {"-z"}), ExitCode::failed);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("ERROR: invalid option"), std::string::npos);
 }
 
-TEST_F(CommandLineTest, GdrcopyErrorsContainTheWord) {
+TEST_F(CommandLineTest, GdrcopyErrorsContainTheArgument) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(parse_as(Front::gdrcopy, {"-w", "third"}), ExitCode::failed);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "what is 'third'?\n");
 }
 
-TEST_F(CommandLineTest, GdrcopyHasNoLongOptionsOfOurs) {
+TEST_F(CommandLineTest, GdrcopyRejectsLongOptionsOfGdrkit) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(parse_as(Front::gdrcopy, {"--own"}), ExitCode::failed);
   EXPECT_EQ(parse_as(Front::gdrcopy, {"--flag"}), ExitCode::failed);
@@ -132,7 +132,7 @@ TEST_F(CommandLineTest, GdrcopyHasNoLongOptionsOfOurs) {
   EXPECT_FALSE(values_.own);
 }
 
-TEST_F(CommandLineTest, GdrkitTakesLongOptions) {
+TEST_F(CommandLineTest, GdrkitAcceptsLongOptions) {
   EXPECT_EQ(parse_as(Front::gdrkit, {"--flag", "--number", "3", "--size=4096", "--word", "second", "--own"}),
             std::nullopt);
   EXPECT_TRUE(values_.flag && values_.own);
@@ -147,7 +147,7 @@ TEST_F(CommandLineTest, GdrkitReadsSizesWithUnits) {
   EXPECT_EQ(values_.size, 1048576u);
 }
 
-TEST_F(CommandLineTest, AWrongSizeIsNamedWithItsOptionAndAnExample) {
+TEST_F(CommandLineTest, ReportsAnInvalidSizeWithOptionAndExample) {
   for (const char* text : {"many", "1MB", "-1", "1_000", "99999999999999999999"}) {
     const std::string error = error_of(Front::gdrkit, {std::string("--size=") + text}, ExitCode::usage);
     EXPECT_NE(error.find(std::string("gdrkit tool: --size: '") + text + "' is not a size; "), std::string::npos)
@@ -156,7 +156,7 @@ TEST_F(CommandLineTest, AWrongSizeIsNamedWithItsOptionAndAnExample) {
   }
 }
 
-TEST_F(CommandLineTest, AMistypedWordHasASuggestion) {
+TEST_F(CommandLineTest, SuggestsAWordForATypo) {
   EXPECT_NE(error_of(Front::gdrkit, {"--sise", "4"}, ExitCode::usage).find("'--sise'; did you mean '--size'?"),
             std::string::npos);
   EXPECT_NE(error_of(Front::gdrkit, {"--sise=4"}, ExitCode::usage).find("did you mean '--size'?"), std::string::npos);
@@ -168,7 +168,7 @@ TEST_F(CommandLineTest, AMistypedWordHasASuggestion) {
   EXPECT_EQ(error_of(Front::gdrkit, {"--secre"}, ExitCode::usage).find("secret'"), std::string::npos);
 }
 
-TEST_F(CommandLineTest, ADocumentGoesToStandardOutputOrToAFile) {
+TEST_F(CommandLineTest, WritesADocumentToStandardOutputOrAFile) {
   const std::string file = testing::TempDir() + "command_line_test.json";
   struct Case {
     std::vector<std::string> words;
@@ -193,7 +193,7 @@ TEST_F(CommandLineTest, ADocumentGoesToStandardOutputOrToAFile) {
   EXPECT_TRUE(values_.json.is_on_stdout() && values_.flag);
 }
 
-TEST_F(CommandLineTest, WithOperandsTheFileOfADocumentIsAttached) {
+TEST_F(CommandLineTest, FileOfADocumentRequiresAnEqualsSignWithOperands) {
   const std::string file = testing::TempDir() + "command_line_test.json";
   has_operands_ = true;
   EXPECT_EQ(parse_as(Front::gdrkit, {"--json", "one", "two"}), std::nullopt);
@@ -209,7 +209,7 @@ TEST_F(CommandLineTest, WithOperandsTheFileOfADocumentIsAttached) {
   EXPECT_EQ(values_.operands, (std::vector<std::string>{"one", "--json"}));
 }
 
-TEST_F(CommandLineTest, DocumentsThatCannotBeWrittenAreRejectedBeforeAnythingRuns) {
+TEST_F(CommandLineTest, RejectsUnwritableDocumentsBeforeRunning) {
   const auto refusal = [&](const std::vector<std::string>& words) {
     try {
       (void)parse_as(Front::gdrkit, words);
@@ -228,7 +228,7 @@ TEST_F(CommandLineTest, DocumentsThatCannotBeWrittenAreRejectedBeforeAnythingRun
   EXPECT_EQ(refusal({"--json", "/dev/null", "--csv", "/dev/null"}), "");
 }
 
-TEST_F(CommandLineTest, TheTableIsThrownOnRequest) {
+TEST_F(CommandLineTest, ThrowsTheOptionTableOnRequest) {
   try {
     (void)parse_as(Front::table, {"--flag"});
     FAIL() << "nothing was thrown";
@@ -240,7 +240,7 @@ TEST_F(CommandLineTest, TheTableIsThrownOnRequest) {
   EXPECT_FALSE(values_.flag);
 }
 
-TEST_P(BothFronts, VersionIsOneLine) {
+TEST_P(BothFronts, PrintsTheVersionOnOneLine) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse_as(GetParam(), {"--version"}), ExitCode::ok);
   const std::string text = testing::internal::GetCapturedStdout();
@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, WrongForGdrkit,
                                          std::vector<const char*>{"--word", "third"},
                                          std::vector<const char*>{"extra"}));
 
-TEST_F(CommandLineTest, RejectsOptionsOfTheOriginalWithTheReason) {
+TEST_F(CommandLineTest, RejectsOptionsOfGdrcopyWithTheReason) {
   has_operands_ = true;
   const auto refusal = [&](const std::vector<std::string>& words) {
     return error_of(Front::gdrkit, words, ExitCode::usage);

@@ -68,7 +68,7 @@ class BashCompletion(Test):
         self.assertEqual(set(self.complete("gdrkit", "")), {*subcommands(), "help", "--help", "--version"})
         self.assertEqual(self.complete("gdrkit", "copyl"), ["copylat"])
 
-    def test_the_options_of_each_subcommand_are_those_of_its_help(self):
+    def test_options_of_each_subcommand_match_its_help(self):
         for name in subcommands():
             offered = self.complete("gdrkit", name, "--")
             self.assertEqual(len(offered), len(set(offered)), name)
@@ -128,7 +128,7 @@ class OtherShells(Test):
                                    capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual([line.split("\t")[0] for line in ended.stdout.splitlines()], wanted, ended.stderr)
 
-    def test_other_words_are_wrong_usage(self):
+    def test_rejects_unknown_shells(self):
         for words in ((), ("tcsh",), ("bash", "zsh")):
             ended = run("gdrkit", "completion", *words)
             self.assertEqual((ended.code, ended.out), (2, ""), words)

@@ -32,7 +32,7 @@ TEST(DeviceChoice, IsTheGpuIfCudaShowsOne) {
   EXPECT_EQ(choice.note, "");
 }
 
-TEST(DeviceChoice, IsEmulatedWhenRequestedWithAndWithoutAGpuAndReportsIt) {
+TEST(DeviceChoice, UsesAndReportsTheEmulatedDeviceOnRequest) {
   for (const int devices : {0, 1}) {
     GpuFacts facts = absent();
     facts.cuda_devices = devices;

@@ -52,7 +52,7 @@ class Folder:
 class JsonFile(Test):
     setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
 
-    def test_with_a_file_the_text_stays(self):
+    def test_text_is_printed_if_the_document_has_a_file(self):
         for tool, (arguments, pattern) in RUNS.items():
             for attached in (False, True):
                 path = self.path(tool + ".json")
@@ -71,7 +71,7 @@ class JsonFile(Test):
                 ended = run("gdrkit", tool, *arguments, *option)
                 json.loads(ended.out)
 
-    def test_with_operands_the_file_is_attached(self):
+    def test_a_file_requires_an_equals_sign_with_operands(self):
         for tool, arguments in OPERANDS.items():
             path = self.path(tool + ".json")
             ended = run("gdrkit", tool, "--json=" + path, *arguments)
@@ -82,7 +82,7 @@ class JsonFile(Test):
             self.assertEqual(json.loads(alone.out)["schema"], document["schema"])
         self.only("doctor.json", "env.json")
 
-    def test_a_report_is_a_page_and_a_document(self):
+    def test_report_writes_a_page_and_a_document(self):
         run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
         ended = run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("page.json"))
         self.assertEqual(ended.code, 0, ended.err)
@@ -97,7 +97,7 @@ class JsonFile(Test):
         self.assertEqual(ended.code, 2)
         self.assertIn("is an input", ended.err)
 
-    def test_under_gdrcopys_names_too(self):
+    def test_gdrcopy_names_do_the_same(self):
         ended = run("gdrcopy_copybw", *SMALL, "--json=" + self.path("a.json"))
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.lines[0], NOTE)
@@ -137,7 +137,7 @@ class FullDisk(Test):
         return subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=environment, stdout=stdout,
                               stderr=subprocess.PIPE, text=True, timeout=240, check=False, preexec_fn=limit)
 
-    def test_nothing_is_left_behind_and_the_old_file_stays(self):
+    def test_full_disk_keeps_the_old_file(self):
         with open(self.path("old.json"), "w", encoding="utf-8") as file:
             file.write("old")
         # The limit also applies to the emulated device's memory, so these are the tools that allocate none.
@@ -150,7 +150,7 @@ class FullDisk(Test):
         with open(self.path("old.json"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "old")
 
-    def test_the_same_for_the_page_and_the_document_of_a_report(self):
+    def test_full_disk_keeps_the_old_report_files(self):
         run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
         for options in (("-o", self.path("a.html")), ("--json=" + self.path("page.json"),)):
             ended = self.run_limited("report", self.path("a.json"), *options)
@@ -175,7 +175,7 @@ class CsvFile(Test):
         self.assertEqual(rows[0], head)
         self.assertTrue(all(len(row) == len(head) for row in rows))
 
-    def test_two_documents_need_two_places(self):
+    def test_rejects_two_documents_with_one_destination(self):
         for options, text in ((("--json", "--csv"), "standard output"),
                               (("--json", self.path("a"), "--csv", self.path("./a")), "same file")):
             ended = run("gdrkit", *self.BENCH, *options)

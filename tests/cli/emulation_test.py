@@ -38,7 +38,7 @@ def tools():
 
 @unittest.skipIf(HAS_GPU, "there is a GPU")
 class WithoutAGpu(Test):
-    def test_every_subcommand_fails_with_77_and_names_the_remedy(self):
+    def test_every_subcommand_exits_with_77_and_reports_the_remedy(self):
         for words in tools():
             with self.subTest(words):
                 ended = run("gdrkit", *words, environment={})
@@ -50,7 +50,7 @@ class WithoutAGpu(Test):
                     self.assertRegex(ended.err, r"cannot use a GPU: no GPU was found \(")
                     self.assertEqual(ended.err.count(REASON), 1)
 
-    def test_every_name_of_gdrcopy_fails_with_1_and_names_the_remedy(self):
+    def test_gdrcopy_names_exit_with_1_and_report_the_remedy(self):
         names = [name for name in sorted(os.listdir(BIN)) if name.startswith("gdrcopy_")]
         self.assertEqual(len(names), 5)
         for name in names:
@@ -60,7 +60,7 @@ class WithoutAGpu(Test):
             self.assertIn(REASON, ended.err)
             self.assertNotEqual(run(name, "--emulated", environment={}).code, 0, "only gdrkit itself has the option")
 
-    def test_every_other_name_fails_with_77(self):
+    def test_every_other_name_exits_with_77(self):
         self.assertGreater(len(other_names()), 20)
         for name, subcommand in other_names():
             arguments = () if subcommand != "perftest" else ("--use_cuda=0",)
@@ -86,13 +86,13 @@ class Emulated(Test):
                 if words[0] != "info":
                     self.assertRegex(" ".join(ended.out.split()), NOTE)
 
-    def test_every_tool_that_needs_a_device_has_the_option_and_no_other(self):
+    def test_only_tools_that_use_a_device_have_the_option(self):
         for name in subcommands():
             for part in PARTS.get(name, ((),)):
                 text = run("gdrkit", name, *part[:1], "--help").out
                 self.assertEqual("sets GDRKIT_BACKEND=emulated" in " ".join(text.split()), name not in WITHOUT_DEVICE, (name, part))
 
-    def test_tune_without_a_place_for_the_profile_names_the_option_that_helps(self):
+    def test_tune_reports_the_output_option_without_a_profile_path(self):
         ended = run("gdrkit", "tune", "--emulated", environment={})
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, r"cannot store a profile of the emulated device: .*; use --output FILE ")

@@ -48,7 +48,7 @@ class Escapes(Test):
         self.assertTrue(is_clean(output), (words, environment, code, output[-2000:]))
         return code, output
 
-    def test_of_arguments(self):
+    def test_escapes_arguments(self):
         self.assert_clean([self.gdrkit, EVIL])
         for name in map(str.encode, subcommands()):
             for words in ([b"--" + EVIL], [b"--" + EVIL + b"=1"], [EVIL], [b"-" + EVIL], [b"-d", EVIL], [b"--json=" + EVIL + b"/none"]):
@@ -61,27 +61,27 @@ class Escapes(Test):
                 self.assert_clean([path, b"--" + EVIL])
                 self.assert_clean([path, b"-s", EVIL, EVIL])
 
-    def test_of_values_of_options(self):
+    def test_escapes_option_values(self):
         for name in subcommands():
             code, text = run([self.gdrkit, name.encode(), b"--help"])
             self.assertEqual(code, 0)
             for option in sorted(set(re.findall(rb"(?m)^ +(?:-\w, )?(--[\w-]+) [A-Z]", text))):
                 self.assert_clean([self.gdrkit, name.encode(), option, EVIL])
 
-    def test_of_variables(self):
+    def test_escapes_variables(self):
         names = variables_of_gdrkit()
         self.assertGreater(len(names), 20)
         for name in names:
             for words in ([b"info"], [b"copylat", b"-s", b"8"], [b"shmem", b"info"], [b"env", b"nccl"], [b"doctor", b"--short"]):
                 self.assert_clean([self.gdrkit, *words], {name: EVIL})
 
-    def test_of_variables_of_others(self):
+    def test_escapes_variables_of_other_libraries(self):
         for name in (b"CUDA_VISIBLE_DEVICES", b"UCX_TLS", b"NCCL_IB_HCA", b"NVSHMEM_HCA_LIST", b"NVSHMEM_SYMMETRIC_SIZE", b"SLURM_LOCALID", b"PMI_RANK",
                      b"OMPI_COMM_WORLD_RANK", b"RANK", b"TERM", b"LANG"):
             for words in ([b"info"], [b"doctor"], [b"env", b"nccl"], [b"shmem", b"info"], [b"bind", b"--dry-run"]):
                 self.assert_clean([self.gdrkit, *words], {name: EVIL, b"WORLD_SIZE": b"2"})
 
-    def test_of_names_of_programs_and_files(self):
+    def test_escapes_program_and_file_names(self):
         program = os.path.join(self.folder, EVIL)
         for content in (b"\x7fELF\x02\x01\x01\x00" + bytes(64), b"#!/none/" + EVIL + b"\n", b"#!/bin/sh\nexit 3\n"):
             with open(program, "wb") as file:
@@ -93,7 +93,7 @@ class Escapes(Test):
         for words in ([b"report"], [b"doctor", b"--root"], [b"bench", b"--compare"], [b"doctor", b"diff", program], [b"snapshot", b"--root"]):
             self.assert_clean([self.gdrkit, *words, program])
 
-    def test_of_the_name_of_the_machine(self):
+    def test_escapes_the_machine_name(self):
         rename = "import os, socket, sys; socket.sethostname(os.fsencode(sys.argv[1])); os.execvp(sys.argv[2], sys.argv[2:])"
         words = ["unshare", "-u" if os.geteuid() == 0 else "-ru", sys.executable, "-c", rename, EVIL[:60]]
         code, text = run([*words, b"true"])

@@ -10,12 +10,12 @@
 namespace gdrkit::cli {
 namespace {
 
-TEST(ForkErrorText, NamesTheLimits) {
+TEST(ForkErrorText, ListsTheLimits) {
   EXPECT_NE(fork_error_text(EAGAIN).find("ulimit -u"), std::string::npos);
   EXPECT_EQ(fork_error_text(ENOMEM), "Cannot allocate memory");
 }
 
-TEST(Printable, LeavesTextInAnyLanguage) {
+TEST(Printable, KeepsTextInAnyLanguage) {
   for (const char* text : {"", "a\tb\n", "caf\xc3\xa9", "\xd0\x9b", "\xe2\x86\x92", "\xf0\x9f\x90\xa7"})
     EXPECT_EQ(printable(text), text);
 }
@@ -31,7 +31,7 @@ TEST(Printable, RemovesTerminalControls) {
       << "what turns the direction of a line";
 }
 
-TEST(Printable, BytesThatAreNotUtf8BecomeQuestionMarks) {
+TEST(Printable, ReplacesInvalidUtf8WithQuestionMarks) {
   EXPECT_EQ(printable("\x9b"
                       "31m"),
             "?31m");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 
-TEST(SizeText, IsExactAndReadBack) {
+TEST(SizeText, RoundTripsExactSizes) {
   EXPECT_EQ(size_text(0), "0 B");
   EXPECT_EQ(size_text(1000), "1000 B");
   EXPECT_EQ(size_text(64 * kib), "64 KiB");

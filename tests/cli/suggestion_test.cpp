@@ -18,7 +18,7 @@ TEST(Suggestion, DistanceCountsInsertionsDeletionsReplacementsAndSwaps) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
 }
 
-TEST(Suggestion, TheNearestWordIsSuggestedAndADistantOneIsNot) {
+TEST(Suggestion, SuggestsTheNearestWordUnlessItIsDistant) {
   const std::vector<std::string> known = {"copylat", "copybw", "bench", "bandwidth", "env", "doctor"};
   EXPECT_EQ(nearest_word("copylatt", known), "copylat");
   EXPECT_EQ(nearest_word("docter", known), "doctor");

@@ -38,7 +38,7 @@ class Program(Test):
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 
-    def test_wrong_usage_is_2_with_the_reason(self):
+    def test_wrong_usage_exits_with_2_and_the_reason(self):
         for arguments in ((), ("nothing",), ("copybw", "--nothing"), ("copylat", "--size", "many"),
                           ("copylat", "--copy-kernel", "nothing"), ("copybw", "-o", "2"), ("copylat", "-s", "0"),
                           ("copylat", "--pin-cost", "--pin-size", "0"), ("copylat", "--rounds", "5"),
@@ -48,7 +48,7 @@ class Program(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertNotEqual(ended.err, "")
 
-    def test_help_that_cannot_be_written_is_a_failure(self):
+    def test_unwritable_help_is_an_error(self):
         for words in (["--help"], ["--version"], ["bench", "--help"], ["completion", "bash"]):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 process = subprocess.run([os.path.join(BIN, "gdrkit"), *words], stdout=full, stderr=subprocess.PIPE,
@@ -62,7 +62,7 @@ class Program(Test):
         self.assertIn(process.returncode, (1, 77))  # 77: only the emulated backend can run here
         self.assertIn(b"cannot write the output", process.stderr)
 
-    def test_names_without_the_prefix_have_the_gdrcopy_front_too(self):
+    def test_names_without_the_prefix_use_the_gdrcopy_front(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):
                 # Next to the program, because the libraries are found relative to it.
@@ -78,7 +78,7 @@ class Program(Test):
 
 
 class Info(Test):
-    def test_text_names_backends_copy_kernels_and_settings(self):
+    def test_text_lists_backends_copy_kernels_and_settings(self):
         ended = run("gdrkit", "info")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.lines[0], "^NOTE: .*emulated")
@@ -96,7 +96,7 @@ class Info(Test):
             for line in ended.lines:
                 self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
 
-    def test_a_backend_that_is_not_usable_has_its_reason(self):
+    def test_reports_why_a_backend_is_unusable(self):
         document, _ = self.json_of("info")
         backends = {backend["name"]: backend for backend in document["backends"]}
         for backend in backends.values():
@@ -108,7 +108,7 @@ class Info(Test):
         self.assertTrue(document["emulated"])
         self.assertEqual(document["settings"], {"GDRKIT_BACKEND": "emulated"})
 
-    def test_one_copy_kernel_is_chosen_for_each_direction_and_runs_here(self):
+    def test_selects_a_supported_copy_kernel_per_direction(self):
         document, _ = self.json_of("info")
         for field in ("is_chosen_to_device", "is_chosen_from_device"):
             chosen = [kernel for kernel in document["copy_kernels"] if kernel[field]]
@@ -116,7 +116,7 @@ class Info(Test):
             self.assertTrue(chosen[0]["is_usable"])
 
     @unittest.skipIf(HAS_GPU, "there is a GPU")
-    def test_nothing_usable_is_77_with_every_reason(self):
+    def test_exits_with_77_and_every_reason_if_nothing_is_usable(self):
         document, _ = self.json_of("info", code=77, environment={})
         self.assertEqual(document["backend"], "")
         self.assertFalse(document["ok"])
@@ -186,7 +186,7 @@ class Copybw(Test):
         self.assertIn("does not support this mapping type", ended.err)
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
 
-    def test_own_front(self):
+    def test_prints_the_gdrkit_table(self):
         ended = run("gdrkit", "copybw", "--size", "1000", "--write-iterations", "5", "--read-iterations", "5")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.lines[0], "^" + NOTE + "$")
@@ -241,7 +241,7 @@ class Copylat(Test):
         self.assertRegex(ended.err, r"^WARNING: .*150.*200")
         self.assertIn("gdr_copy_to_mapping num iters for each size: 200\n", ended.out)
 
-    def test_cold_cache_is_for_cached_mappings(self):
+    def test_cold_cache_requires_a_cached_mapping(self):
         ended = run("gdrcopy_copylat", "-C", "-s", "64")
         self.assertEqual(ended.code, 1)
         self.assertIn("ERROR: -C affects only cached mappings; omit -C, or use -M cache\n", ended.err)
@@ -256,7 +256,7 @@ class Copylat(Test):
 
 
 class CopylatRaw(Test):
-    def test_every_size_and_direction_has_its_rounds_and_its_limit(self):
+    def test_every_row_has_rounds_and_a_limit(self):
         document, _ = self.json_of("copylat", "--raw", "-s", "70000", "--rounds", "5", "--batch-us", "50")
         raw = document["raw"]
         sizes = [1 << shift for shift in range(17)]
@@ -280,7 +280,7 @@ class CopylatRaw(Test):
         self.assertEqual(document["ok"], over == 0)
         self.assertEqual(document["tables"], [])
 
-    def test_gdrcopys_sequence_is_one_of_the_kinds(self):
+    def test_gdrcopys_sequence_is_a_raw_kind(self):
         document, _ = self.json_of("copylat", "--raw", "--raw-kind", "gdrcopy", "-s", "64", "--rounds", "3", "--batch-us", "50")
         self.assertEqual(document["raw"]["kind"], "gdrcopy")
         self.assertEqual(len(document["raw"]["rows"]), 14)
@@ -339,12 +339,12 @@ class FileSizeLimit(Test):
         return subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=variables, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), **options)
 
-    def test_device_memory_names_the_limit(self):
+    def test_device_memory_error_reports_the_limit(self):
         ended = self.run_limited(1 << 16, "copylat", "-s", "1M", stdout=subprocess.DEVNULL)
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertRegex(ended.stderr, r"the file size limit of this process is 65536 bytes; raise the limit \(ulimit -f unlimited\)")
 
-    def test_output_that_grows_too_large_is_a_failure(self):
+    def test_output_beyond_the_file_size_limit_is_an_error(self):
         with tempfile.TemporaryFile() as file:
             ended = self.run_limited(100, "completion", "bash", stdout=file)
         self.assertEqual(ended.returncode, 1, ended.stderr)
@@ -385,7 +385,7 @@ class SanityRunner(Test):
         self.assertEqual(ended.code, 1)
         self.assertIn("Invalid option\n", ended.err)
 
-    def test_unknown_test_is_status_22(self):
+    def test_unknown_test_exits_with_22(self):
         ended = run("gdrcopy_sanity", "-t", "nothing")
         self.assertEqual(ended.code, 1)
         self.assertIn("Error: Encountered an error or a test failure with status=22\n", ended.err)
@@ -398,7 +398,7 @@ class SanityRunner(Test):
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at faulty_tests\.cpp:\d+: the injected wrong byte was found$')
         self.assertIn("Error: Encountered an error or a test failure with status=1\n", ended.err)
 
-    def test_crashes_and_hangs_are_failures_with_a_reason(self):
+    def test_reports_crashes_and_hangs_with_a_reason(self):
         document, _ = self.json_of("sanity", "-t", "crashes", "-t", "hangs", "-t", "is_waived", "--time-limit", "1", code=1,
                                    program=FAULTY + "gdrkit")
         reasons = {test["name"]: (test["result"], test["reason"]) for test in document["tests"]}
@@ -408,7 +408,7 @@ class SanityRunner(Test):
         self.assertEqual(reasons["hangs"], ("failed", "timed out after 1 s and was terminated"))
         self.assertFalse(document["ok"])
 
-    def test_own_front_prints_every_verdict_with_its_reason(self):
+    def test_prints_every_verdict_with_its_reason(self):
         ended = run(FAULTY + "gdrkit", "sanity", "-t", "passes", "-t", "is_waived")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^PASSED passes +[0-9.]+ s$")
@@ -433,7 +433,7 @@ class Json(Test):
         if len(name) > 4:
             self.assertNotIn(name, ended.out)
 
-    def test_all_tools_in_both_fronts(self):
+    def test_all_tools_write_json_in_both_fronts(self):
         for tool, arguments in self.RUNS.items():
             document, ended = self.json_of(tool, *arguments)
             self.check(tool, document, ended)
@@ -442,7 +442,7 @@ class Json(Test):
                 document, ended = self.json_of(*arguments, program="gdrcopy_" + tool)
                 self.check(tool, document, ended)
 
-    def test_measurements_are_there(self):
+    def test_contains_the_measurements(self):
         document, _ = self.json_of("copybw", *self.RUNS["copybw"])
         self.assertEqual([result["size_bytes"] for result in document["results"]], [4096])
         self.assertTrue(all(result["is_verified"] and result["write_mib_per_s"] > 0 for result in document["results"]))
@@ -456,13 +456,13 @@ class Json(Test):
 
 
 class DeviceChoice(Test):
-    def test_the_emulated_device_is_reported_in_the_first_line(self):
+    def test_first_line_reports_the_emulated_device(self):
         for command in (("gdrkit", "copybw"), ("gdrcopy_copybw",)):
             ended = run(*command, "-s", "64", "-w", "1", "-r", "1")
             self.assertRegex(ended.lines[0], "^" + NOTE + "$")
 
     @unittest.skipIf(HAS_GPU, "there is a GPU")
-    def test_a_forced_backend_is_never_replaced(self):
+    def test_forced_backend_has_no_fallback(self):
         for arguments in (("copybw",), ("copylat", "--pin-cost"), ("sanity", "-t", "basic_cumemalloc")):
             ended = run("gdrkit", *arguments, "--backend", "rm", environment={})
             self.assertEqual(ended.code, 77, (arguments, ended.out))
@@ -471,7 +471,7 @@ class DeviceChoice(Test):
         for name in ("gdrcopy_copybw", "gdrcopy_copylat", "gdrcopy_sanity"):
             self.assertEqual(run(name, environment={"GDRKIT_BACKEND": "rm"}).code, 1)
 
-    def test_unknown_names_in_the_environment_are_wrong_usage_with_the_list(self):
+    def test_unknown_names_in_variables_are_wrong_usage(self):
         for variables, text in (({"GDRKIT_BACKEND": "emulted"}, "'emulted'.*; use one of .*emulated"),
                                 ({"GDRKIT_COPY_KERNEL": "quick"}, "'quick'; use one of .*scalar")):
             for arguments in (("copybw",), ("bench", "--only", "costs"), ("sanity", "-t", "basic_cumemalloc")):

@@ -39,24 +39,24 @@ def helps():
 
 
 class Help(Test):
-    def test_every_help_is_at_most_110_columns_wide_and_in_plain_words(self):
+    def test_every_help_fits_110_columns_in_plain_words(self):
         for name, ended in helps():
             self.assertEqual((ended.code, ended.err), (0, ""), name)
             for line in ended.lines:
                 self.assertLessEqual(len(line), WIDTH, f"{name}: {line}")
             self.assertNotRegex(ended.out, PRIVATE_WORDS, name)
 
-    def test_defaults_are_shown_in_the_grammar_of_sizes(self):
+    def test_shows_default_sizes_with_units(self):
         self.assertRegex(run("gdrkit", "copylat", "--help").out, r"-s, --size SIZE +largest copy \(default: 16M\)")
         # Options before --help do not change them.
         self.assertIn("(default: 16M)", run("gdrkit", "copylat", "--size", "4", "--help").out)
 
-    def test_the_optional_file_of_json_is_shown_as_it_is_written(self):
+    def test_help_shows_the_syntax_of_the_json_file(self):
         for name, text in (("copylat", "--json [FILE]"), ("bench", "--csv [FILE]"), ("doctor", "--json[=FILE]"),
                            ("env", "--json[=FILE]")):
             self.assertIn(text, run("gdrkit", name, "--help").out, name)
 
-    def test_hidden_options_are_hidden(self):
+    def test_omits_hidden_options(self):
         self.assertNotIn("plant", run("gdrkit", "bench", "--help").out)
 
 
@@ -71,7 +71,7 @@ class Version(Test):
 
 
 class Errors(Test):
-    def test_a_line_is_one_write(self):
+    def test_writes_each_line_with_one_call(self):
         """Each line is one write(2), so the lines of two processes do not mix: each write to such a socket is one message."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         word = "x" * 20000
@@ -109,7 +109,7 @@ class DidYouMean(Test):
 
 
 class Backend(Test):
-    def test_an_unknown_backend_is_wrong_usage_for_every_tool_that_opens_one(self):
+    def test_every_tool_rejects_an_unknown_backend(self):
         for name in ("info", "sanity", "copybw", "copylat", "pplat", "apiperf", "bench"):
             for command, environment in (((name, "--backend", "nope"), None), ((name,), {"GDRKIT_BACKEND": "nope"})):
                 ended = run("gdrkit", *command, environment=environment)
@@ -122,7 +122,7 @@ class Sizes(Test):
                ("copybw", "--offset"), ("pplat", "--data-size"), ("apiperf", "--size"), ("bandwidth", "--bufferSize"),
                ("bench", "--sizes"))
 
-    def test_a_wrong_size_names_the_option_the_text_and_an_example(self):
+    def test_reports_an_invalid_size_with_option_and_example(self):
         for name, option in self.OPTIONS:
             for text in ("many", "1MB", "1_000", "1.", "-1"):
                 ended = run("gdrkit", name, f"{option}={text}")
@@ -139,7 +139,7 @@ class Sizes(Test):
         document, _ = self.json_of("bandwidth", "-b", "2", "-t", "host_to_device_memcpy_ce", "-i", "1")
         self.assertEqual(document["settings"]["buffer_bytes"], str(2 << 20), "nvbandwidth counts MiB")
 
-    def test_zero_is_an_error_where_it_has_no_meaning(self):
+    def test_rejects_a_meaningless_zero(self):
         words = {"osu": ("latency",), "nccl": ("all_reduce",), "perftest": ("write_lat",)}
         parts = {"shmem": (("check",), ("bench",))}
         found = 0
@@ -162,7 +162,7 @@ class Sizes(Test):
         self.assertEqual((ended.code, ended.out), (2, ""))
         self.assertIn("--iterations: '0' is not allowed here; omit the option to use the default", ended.err)
 
-    def test_under_gdrcopys_names_text_after_a_number_is_an_error(self):
+    def test_gdrcopy_names_reject_text_after_a_number(self):
         for name, option in (("gdrcopy_copylat", "-s"), ("gdrcopy_copybw", "-s"), ("gdrcopy_copybw", "-c"),
                              ("gdrcopy_copylat", "-w"), ("gdrcopy_pplat", "-t"), ("gdrcopy_apiperf", "-s")):
             for text in ("1M", "64K", "10x", ""):

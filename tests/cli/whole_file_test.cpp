@@ -54,7 +54,7 @@ TEST_F(WholeFile, ReplacesTheOldContentAndKeepsTheMode) {
   EXPECT_EQ(files(), 1);
 }
 
-TEST_F(WholeFile, ASymbolicLinkStaysOne) {
+TEST_F(WholeFile, KeepsASymbolicLink) {
   const std::string link = (folder_ / "link.json").string();
   write_whole_file(path_, "old");
   fs::create_symlink(path_, link);
@@ -80,7 +80,7 @@ class FullDisk {
   rlimit old_{};
 };
 
-TEST_F(WholeFile, AnIncompleteWriteLeavesOnlyTheOldFile) {
+TEST_F(WholeFile, IncompleteWriteKeepsTheOldFile) {
   write_whole_file(path_, "old");
   {
     const FullDisk disk(100);

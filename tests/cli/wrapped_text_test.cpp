@@ -25,7 +25,7 @@ TEST(WrappedText, AShortTextIsOneLine) {
   EXPECT_EQ(wrapped("", "", ""), "\n");
 }
 
-TEST(WrappedText, LinesBreakAtBlanksWithinTheColumnsAndLoseNoWord) {
+TEST(WrappedText, BreaksLinesAtBlanksWithoutLosingWords) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += (i == 0 ? "" : " ") + std::string(static_cast<std::size_t>(i % 13 + 1), 'x');
   const auto lines = lines_of(wrapped("one: ", "     ", text));
@@ -49,7 +49,7 @@ TEST(WrappedText, AWordThatIsTooLongStaysWhole) {
   EXPECT_EQ(lines_of(wrapped("", "", "a " + word + " b")), (std::vector<std::string>{"a", word, "b"}));
 }
 
-TEST(WrappedText, OnlyLinesThatAreTooLongAreBroken) {
+TEST(WrappedText, BreaksOnlyLinesThatAreTooLong) {
   EXPECT_EQ(fitted("short", 7), "short");
   EXPECT_EQ(fitted("", 7), "");
   EXPECT_EQ(fitted("a  b\n  c\n", 7), "a  b\n  c\n") << "blanks and line ends stay";
@@ -57,7 +57,7 @@ TEST(WrappedText, OnlyLinesThatAreTooLongAreBroken) {
   EXPECT_EQ(fitted("  first\n  y " + word, 2), "  first\n  y\n  " + word);
 }
 
-TEST(WrappedText, CountsHaveTheirPlural) {
+TEST(WrappedText, CountsUseThePlural) {
   EXPECT_EQ(counted(0, "check"), "0 checks");
   EXPECT_EQ(counted(1, "check"), "1 check");
   EXPECT_EQ(counted(2, "check"), "2 checks");

@@ -45,7 +45,7 @@ class Table(unittest.TestCase):
         lines = [line for line in out.getvalue().splitlines() if line.startswith(f"| {CXX} |")]
         return [line.split(" | ")[2:6] for line in lines], ended.exception.code
 
-    def test_warnings_and_errors_are_counted_by_part_once(self):
+    def test_counts_each_warning_and_error_once_per_part(self):
         self.add("lib/twice.hpp", "inline int narrow(long value) { return value; }\n")
         self.commands.clear()
         for name in "ab":
@@ -55,7 +55,7 @@ class Table(unittest.TestCase):
         self.assertEqual(self.rows("--part", "library", "--part", "programs", "--part", "tests"),
                          ([["library", "2", "1", "0"], ["programs", "1", "0", "0"], ["tests", "1", "0", "1"]], 1))
 
-    def test_precompiled_headers_of_the_build_hide_no_missing_include(self):
+    def test_precompiled_headers_do_not_hide_missing_includes(self):
         header = os.path.join(self.build, "cmake_pch.hxx")
         os.makedirs(self.build)
         with open(header, "w", encoding="ascii") as file:

@@ -120,13 +120,13 @@ class Alone(unittest.TestCase):
                     ended = run([compiler, f"-std={standard}", "-x", kind, "-fsyntax-only", *WARNINGS, *extra, *FOLDERS, "-"], source_of(headers))
                     self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
-    def test_in_c(self):
+    def test_compiles_in_c(self):
         self.check("c", C, {header: c for header, (c, _) in CLAIMS.items() if c})
 
-    def test_in_cxx(self):
+    def test_compiles_in_cxx(self):
         self.check("c++", CXX, {**{header: cxx for header, (_, cxx) in CLAIMS.items()}, **dict.fromkeys(DEVICE_HEADERS, "c++17")}, ["-Wold-style-cast"])
 
-    def test_every_header_has_a_claim(self):
+    def test_every_header_is_listed_with_its_standard(self):
         headers = {os.path.relpath(path, INCLUDE) for pattern in ("*.h", "gdrkit/*.h", "gdrkit/*.hpp") for path in glob.glob(os.path.join(INCLUDE, pattern))}
         self.assertEqual(headers, {header for header in CLAIMS if not header.startswith("nvshmem")})
 
@@ -139,7 +139,7 @@ class Nvcc(unittest.TestCase):
         if not os.access(self.nvcc, os.X_OK):
             self.skipTest("nvcc not found: only host compilers compile the headers for GPU kernels")
 
-    def test_device_headers(self):
+    def test_compiles_device_headers(self):
         source = "".join(f"#include <{header}>\n" for header in ["nvshmem.h", "nvshmemx.h", *DEVICE_HEADERS])
         for standard in ("c++17", "c++20"):
             with self.subTest(standard=standard):
@@ -147,7 +147,7 @@ class Nvcc(unittest.TestCase):
                              *FOLDERS, "-x", "cu", "-c", "-o", os.devnull, "-"], source)
                 self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
-    def test_the_benchmarks_nvshmem_side(self):
+    def test_compiles_the_nvshmem_side_of_the_benchmark(self):
         """Only builds with NVSHMEM compile this file. Our headers with NVSHMEM's names are sufficient."""
         ended = run([self.nvcc, "-std=c++17", "-arch=compute_75", "-rdc=true", "-dc", *FOLDERS, "-I" + ROOT, "-o", os.devnull,
                      os.path.join(ROOT, "transfer", "shmem", "bench", "nvshmem_device.cu")], "")

@@ -67,7 +67,7 @@ class CdiSpecification(Test):
     def paths(edits):
         return [node["path"] for node in edits["deviceNodes"]]
 
-    def test_each_gpu_has_its_node_and_the_drivers_by_number_and_uuid(self):
+    def test_lists_gpu_and_driver_nodes_by_number_and_uuid(self):
         plant_host(self.root, minors=(2, 10))
         devices = self.devices()
         self.assertEqual(set(devices), {"gpu2", "gpu10", UUID, "gpus", "gdrdrv", "rdma"})
@@ -79,7 +79,7 @@ class CdiSpecification(Test):
         self.assertEqual(self.paths(devices["gdrdrv"]), ["/dev/gdrdrv"])
         self.assertEqual(self.paths(devices["rdma"]), ["/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"])
 
-    def test_libraries_for_computing_are_mounted_where_the_image_searches(self):
+    def test_mounts_compute_libraries_in_the_search_path(self):
         plant_host(self.root)
         mounts = self.devices("--libraries", "/usr/lib64")["gpu0"]["mounts"]
         self.assertEqual([(mount["hostPath"], mount["containerPath"]) for mount in mounts],
@@ -106,7 +106,7 @@ class CdiSpecification(Test):
         self.assertEqual(ended.returncode, 0)
         self.assertIn("libcuda.so.1", ended.stderr)
 
-    def test_the_rules_reject_what_runtimes_reject(self):
+    def test_rules_reject_documents_that_runtimes_reject(self):
         plant_host(self.root)
         _, good = specification_of(self.root)
         cdi_rules.check_specification(good)

@@ -50,7 +50,7 @@ class InContainerTest(Test):
 class ImageInAContainer(InContainerTest):
     """Without any node, as in a pod that requests no GPU."""
 
-    def test_info_reports_what_is_missing_and_what_to_add(self):
+    def test_info_reports_missing_parts_and_remedies(self):
         ended = self.run_in("gdrkit", "info")
         self.assertEqual(ended.returncode, 77, ended.stderr)
         reasons = self.reasons()
@@ -74,7 +74,7 @@ class ImageInAContainer(InContainerTest):
         self.assertEqual(found["ctr.caps"][0]["state"], "warn")
         self.assertEqual([(finding["state"], finding["text"]) for finding in found["lim.shm"]], [("fail", "has at most 64 MiB")])
 
-    def test_the_drop_in_library_is_where_programs_search_for_it(self):
+    def test_drop_in_library_is_in_the_search_path(self):
         for name in ("libgdrapi.so", "libgdrapi.so.2", "libgdrkit.so.0", "libgdrkit_shmem.so.0"):
             ended = self.run_in("true", environment={"LD_PRELOAD": name})
             self.assertEqual((ended.returncode, ended.stderr), (0, ""), name)
@@ -129,7 +129,7 @@ class NodesInAContainer(InContainerTest):
 class DeniedCallsInAContainer(InContainerTest):
     """System calls that docker's seccomp profile denies, and memfd_create, which stricter profiles deny."""
 
-    def test_programs_work_as_without_denied_calls(self):
+    def test_programs_work_despite_denied_calls(self):
         calls = [("sanity",), ("info",), ("topo",), ("run", "-n", "2", "--emulated", "--", "gdrkit", "shmem", "check",
                                                                  "-t", "identity")]
         if IS_FULL:
@@ -169,7 +169,7 @@ class KubernetesInAContainer(InContainerTest):
         for command in commands if IS_FULL else ():
             self.assertNotIn("FAILED", self.ok(*command, environment=EMULATED))
 
-    def test_the_jobs_variables_make_a_job_of_two_pes(self):
+    def test_variables_of_the_job_start_two_pes(self):
         pe = self.pods["one-gpu-each.yaml"]["containers"][0]
         variables = {entry["name"]: entry.get("value", "from a field") for entry in pe["env"]}
         variables["GDRKIT_SHMEM_TOKEN"] = "0123456789abcdef0123456789abcdef"

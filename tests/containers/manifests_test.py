@@ -65,7 +65,7 @@ class KubernetesExamples(Test):
                 kinds.add(document["kind"])
         self.assertEqual(kinds, set(manifests.KINDS))
 
-    def test_the_rules_reject_what_the_api_server_rejects(self):
+    def test_rules_reject_documents_that_the_api_server_rejects(self):
         good = next(document for file, document in self.documents if file == "doctor.yaml")
         manifests.check_document(good)
 
@@ -101,7 +101,7 @@ class KubernetesExamples(Test):
                         self.assertIn(variable["name"], text)
         self.assertGreater(called, 3)
 
-    def test_pe_0_is_reachable_by_the_name_of_its_service(self):
+    def test_service_name_resolves_to_pe_0(self):
         job = {document["kind"]: document for file, document in self.documents if file == "one-gpu-each.yaml"}
         pod, service = manifests.pod_of(job["Job"]), job["Service"]
         variables = {entry["name"]: entry.get("value") for entry in pod["containers"][0]["env"]}
@@ -110,7 +110,7 @@ class KubernetesExamples(Test):
         self.assertEqual(pod["subdomain"], service["metadata"]["name"])
         self.assertEqual(variables["GDRKIT_SHMEM_NPES"], str(job["Job"]["spec"]["completions"]))
 
-    def test_the_images_name_is_the_recipes(self):
+    def test_image_name_matches_the_recipe(self):
         with open(os.path.join(RECIPE, "Containerfile"), encoding="utf-8") as file:
             recipe = file.read()
         self.assertIn("-t gdrkit .", recipe)
@@ -138,7 +138,7 @@ class SlurmExamples(Test):
                 **os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "GDRKIT_BACKEND": "emulated", "TASKS": "2", "GDRDRV": "1",
                 "GDRKIT_SHMEM_ROOT": f"127.0.0.1:{20000 + os.getpid() % 10000}"})
 
-    def test_the_lines_for_sbatch_are_its_options(self):
+    def test_sbatch_lines_contain_valid_options(self):
         self.assertEqual([os.path.basename(script) for script in SLURM], ["apptainer.sbatch", "native.sbatch", "pyxis.sbatch"])
         for script in SLURM:
             with open(script, encoding="utf-8") as file:

@@ -31,7 +31,7 @@ std::string refusal(const std::function<void()>& call) {
   return "";
 }
 
-TEST(LocalRankOf, EveryLauncherIsUnderstood) {
+TEST(LocalRankOf, SupportsEveryLauncher) {
   for (const char* name :
        {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "MPI_LOCALRANKID",
         "PALS_LOCAL_RANKID", "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID"}) {
@@ -40,14 +40,14 @@ TEST(LocalRankOf, EveryLauncherIsUnderstood) {
   }
 }
 
-TEST(LocalRankOf, TheInnerLauncherCountsAndTheOtherIsReported) {
+TEST(LocalRankOf, UsesTheInnerLauncherAndReportsTheOuter) {
   const auto rank =
       find_local_rank(of({{"SLURM_LOCALID", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "5"}, {"LOCAL_RANK", "5"}}));
   EXPECT_EQ(rank.value, 5u);
   EXPECT_EQ(rank.others, (std::vector<std::string>{"SLURM_LOCALID=0"}));
 }
 
-TEST(LocalRankOf, NoRankAndAnInvalidRankAreRejected) {
+TEST(LocalRankOf, RejectsMissingAndInvalidRanks) {
   EXPECT_NE(refusal([] { (void)find_local_rank(of({})); }).find("OMPI_COMM_WORLD_LOCAL_RANK"), std::string::npos);
   for (const char* text : {"-1", "1x", "one", "99999999999999999999999"}) {
     EXPECT_NE(refusal([&] {
@@ -97,7 +97,7 @@ TEST(VisibleDevicesOf, AmbiguousValuesAreRejectedWithTheReason) {
   EXPECT_NE(refusal([] { (void)visible("GPU-a", {{"", "1", {}}}, false); }).find("found no UUID"), std::string::npos);
 }
 
-TEST(VisibleDevicesOf, NumbersCountWithinTheGpusThatCanBeOpened) {
+TEST(VisibleDevicesOf, NumbersIndexTheGpusThatCanBeOpened) {
   EXPECT_EQ(parse_visible_devices("0", equal, {2}, false).gpus, (Positions{2}));
   EXPECT_EQ(parse_visible_devices("1,0", equal, {0, 2}, false).gpus, (Positions{2, 0}));
   EXPECT_EQ(parse_visible_devices("0,2", equal, {0, 2}, false).gpus, (Positions{0}));  // there is no third GPU
@@ -130,7 +130,7 @@ TEST(UsableGpusOf, ContainGpusWhoseNodesCanBeOpened) {
   EXPECT_FALSE(usable(true, {}).is_proven);
 }
 
-TEST(UsableGpusOf, NodesAreTriedWithoutOpeningThem) {
+TEST(UsableGpusOf, ChecksNodesWithoutOpeningThem) {
   EXPECT_TRUE(can_open_node("/dev/null"));
   EXPECT_FALSE(can_open_node("/dev/gdrkit-no-such-node"));
 }
@@ -153,7 +153,7 @@ struct Job {
   }
 };
 
-TEST(GpuChoiceOf, AConstrainedJobCountsWithinTheGpusThatItCanOpen) {
+TEST(GpuChoiceOf, AConstrainedJobNumbersOnlyTheGpusItCanOpen) {
   EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "5"}, {"CUDA_VISIBLE_DEVICES", "0"}}, {5}, true}).gpu(),
             5u);
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}, {4, 6}, true}).gpu(), 6u);
@@ -179,7 +179,7 @@ TEST(GpuChoiceOf, ASlurmTaskWithItsOwnGpuUsesIt) {
   EXPECT_NE((Job{of_mpirun, {6}, true}).refused().find("only 1 GPU"), std::string::npos);
 }
 
-TEST(GpuChoiceOf, WithoutATrialSlurmsNumbersDecide) {
+TEST(GpuChoiceOf, UsesSlurmNumbersWithoutAnOpenTest) {
   const auto job = [](const char* rank, const char* slurm, const char* visible) {
     return Job{{{"SLURM_LOCALID", rank}, {"SLURM_STEP_GPUS", slurm}, {"CUDA_VISIBLE_DEVICES", visible}}};
   };
@@ -199,7 +199,7 @@ TEST(GpuChoiceOf, WithoutATrialSlurmsNumbersDecide) {
   EXPECT_NE(job("3", "5", "0").refused().find("only 1 GPU (CUDA_VISIBLE_DEVICES)"), std::string::npos);
 }
 
-TEST(GpuChoiceOf, ContradictionsToSlurmAreRejectedWithoutConstraints) {
+TEST(GpuChoiceOf, RejectsConflictsWithSlurmInUnconstrainedJobs) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "5"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.is_proven = true;
   EXPECT_NE(job.refused().find("the GPU that CUDA selects (CUDA_VISIBLE_DEVICES=0) is not in SLURM_STEP_GPUS=5"),
@@ -208,7 +208,7 @@ TEST(GpuChoiceOf, ContradictionsToSlurmAreRejectedWithoutConstraints) {
   EXPECT_EQ(job.gpu(), 5u);
 }
 
-TEST(GpuChoiceOf, SlurmsNumbersAreAmbiguousIfDeviceFilesAreNotInPciOrder) {
+TEST(GpuChoiceOf, SlurmNumbersAreAmbiguousOutsidePciOrder) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.gpus[1].minor = 2;
   EXPECT_NE(job.refused().find("or /dev/nvidia2 in PCI order"), std::string::npos);

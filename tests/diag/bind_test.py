@@ -56,7 +56,7 @@ class BindOrUnbound(Test):
 
 
 class BindPlaces(Test):
-    def test_eight_ranks_have_fourteen_cores_each_with_siblings_and_the_near_adapter(self):
+    def test_eight_ranks_get_14_cores_and_the_nearest_adapter(self):
         with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             for rank in range(8):
                 ended = bind(folder, "--dry-run", OMPI_COMM_WORLD_LOCAL_RANK=str(rank))
@@ -68,7 +68,7 @@ class BindPlaces(Test):
                 self.assertEqual(found["adapter"], f"mlx5_{rank}:1, PIX")
                 self.assertEqual(found["set"], f"UCX_NET_DEVICES=mlx5_{rank}:1")
 
-    def test_json_has_what_the_text_has(self):
+    def test_json_matches_the_text(self):
         with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             arguments = ("--dry-run", "--gpu", "4", "--reserve-irq")
             text = place(bind(folder, *arguments))
@@ -92,7 +92,7 @@ class BindPlaces(Test):
             found = place(bind(folder, "--dry-run", "--reserve-irq", "--gpu", "4"))
         self.assertEqual((found["free"], found["cpus"]), ("56,168", "57-69,169-181"))
 
-    def test_a_smaller_set_of_processors_is_divided_and_a_disjoint_one_is_an_error(self):
+    def test_divides_a_subset_of_cpus_and_rejects_a_disjoint_set(self):
         for processors, gpu, cpus in (("0-7,112-119", "1", "2-3,114-115"), ("50-60", "0", "50"), ("50-60", "3", "54-55")):
             with Lent(m.changed(NAMED["dgx-h100-ok"](), {"/proc/self/status": m.status(processors=processors)})) as folder:
                 self.assertEqual(place(bind(folder, "--dry-run", "--gpu", gpu))["cpus"], cpus)
@@ -101,14 +101,14 @@ class BindPlaces(Test):
                     self.assertEqual((ended.returncode, ended.stdout), (1, ""))
                     self.assertIn("this process may not use any of the CPUs near the GPU (56-111,168-223)", ended.stderr)
 
-    def test_a_variable_that_is_set_stays(self):
+    def test_keeps_variables_that_are_set(self):
         with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", UCX_NET_DEVICES="all")))
             self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", "--no-env")))
         with Lent(m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, "/etc/ucx/ucx.conf": "UCX_NET_DEVICES=all\n"})) as folder:
             self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0")))
 
-    def test_two_adapters_that_are_as_near_are_both_left_to_ucx(self):
+    def test_ucx_selects_between_equally_near_adapters(self):
         with Lent(m.server()) as folder:
             found = place(bind(folder, "--dry-run", "--gpu", "0"))
         self.assertIn("PIX", found["adapter"])
@@ -142,12 +142,12 @@ class BindChoice(Test):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         return place(ended)["gpu"].split()[0]
 
-    def test_the_rank_counts_among_the_visible_devices(self):
+    def test_rank_is_an_index_into_the_visible_devices(self):
         self.assertEqual(self.gpu(SLURM_LOCALID="1", CUDA_VISIBLE_DEVICES="6,3"), "GPU3")
         self.assertEqual(self.gpu(SLURM_LOCALID="0", CUDA_VISIBLE_DEVICES="GPU-7,GPU-1"), "GPU7")
         self.assertEqual(self.gpu(SLURM_LOCALID="5", CUDA_VISIBLE_DEVICES="GPU-4abc"), "GPU4")
 
-    def test_a_slurm_job_with_constrained_devices_is_bound_near_the_gpu_that_slurm_names(self):
+    def test_constrained_slurm_job_is_bound_near_its_gpu(self):
         job = {"SLURM_LOCALID": "0", "SLURM_STEP_GPUS": "5", "SLURM_JOB_GPUS": "5", "CUDA_VISIBLE_DEVICES": "0"}
         found = place(bind(self.folder, "--dry-run", **job))
         self.assertEqual((found["gpu"].split()[0], found["adapter"].split(",")[0]), ("GPU5", "mlx5_5:1"))
@@ -155,7 +155,7 @@ class BindChoice(Test):
         self.assertEqual(self.gpu(**{**job, "SLURM_LOCALID": "2", "SLURM_STEP_GPUS": "4,5,6,7", "CUDA_VISIBLE_DEVICES": "0,1,2,3"}), "GPU6")
         self.assertEqual(self.gpu(**{**job, "CUDA_VISIBLE_DEVICES": "GPU-5abc"}), "GPU5")
 
-    def test_variables_that_contradict_each_other_bind_nothing_and_set_no_adapter(self):
+    def test_conflicting_variables_leave_the_program_unbound(self):
         for variables, part in (({"SLURM_STEP_GPUS": "1,2", "CUDA_VISIBLE_DEVICES": "1"}, "only those of SLURM_STEP_GPUS=1,2"),
                                 ({"SLURM_STEP_GPUS": "5", "CUDA_VISIBLE_DEVICES": "3"}, "is not in SLURM_STEP_GPUS=5")):
             ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", **variables)
@@ -165,7 +165,7 @@ class BindChoice(Test):
             self.assertEqual(unbound.returncode, 0, unbound.stderr)
             self.assertNotIn("UCX_NET_DEVICES", unbound.stdout)
 
-    def test_a_container_counts_the_gpus_whose_nodes_it_has(self):
+    def test_container_counts_gpus_with_device_nodes(self):
         tree = m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, **{f"/dev/nvidia{index}": None for index in range(8) if index not in (3, 6)}})
         for index, path in enumerate(gpu_folders(tree)):
             tree[f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information"] = f"GPU UUID: \t GPU-{index}\nDevice Minor: \t {index}\n"
@@ -175,7 +175,7 @@ class BindChoice(Test):
             self.assertIn("only 2 GPUs", bind(folder, "--dry-run", LOCAL_RANK="2").stderr)
             self.assertIn("cannot open", bind(folder, "--dry-run", LOCAL_RANK="0", CUDA_VISIBLE_DEVICES="GPU-5").stderr)
 
-    def test_a_rank_beyond_the_gpus_is_refused_unless_it_may_wrap(self):
+    def test_rejects_ranks_beyond_the_gpus_unless_wrapping_is_enabled(self):
         for variables, part in (({"LOCAL_RANK": "8"}, "only 8 GPUs"),
                                 ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "only 1 GPU (CUDA_VISIBLE_DEVICES)"),
                                 ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is not a rank"),
@@ -186,7 +186,7 @@ class BindChoice(Test):
             self.assertIn(part, ended.stderr)
         self.assertEqual(place(bind(self.folder, "--dry-run", "--wrap", LOCAL_RANK="9"))["gpu"].split()[0], "GPU1")
 
-    def test_wrong_usage(self):
+    def test_rejects_wrong_usage(self):
         for arguments, part in ((("--gpu", "8", "--dry-run"), "this machine has 8 GPUs, numbered from 0"),
                                 (("--gpu", "-1", "--dry-run"), "8 GPUs, numbered from 0"),
                                 (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "the program is missing"),
@@ -196,12 +196,12 @@ class BindChoice(Test):
             self.assertIn(part, ended.stderr)
         self.assertEqual(bind("/nothing/there", "--gpu", "0", "--dry-run").returncode, 4)
 
-    def test_launchers_that_disagree_are_reported(self):
+    def test_reports_conflicting_launchers(self):
         ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", OMPI_COMM_WORLD_LOCAL_RANK="2")
         self.assertEqual(place(ended)["gpu"].split()[0], "GPU2")
         self.assertIn("using OMPI_COMM_WORLD_LOCAL_RANK=2, not SLURM_LOCALID=0", ended.stderr)
 
-    def test_no_gpu_is_77(self):
+    def test_exits_with_77_without_a_gpu(self):
         with Lent(m.without_gpu()) as folder:
             ended = bind(folder, "--dry-run", LOCAL_RANK="0")
         self.assertEqual((ended.returncode, ended.stdout), (77, ""))
@@ -218,19 +218,19 @@ class BindStart(Test):
         with Lent(self.machine(cpus or own_cpus())) as folder:
             return bind(folder, "--gpu", "0", *options, "--", *program, **variables)
 
-    def test_the_program_runs_where_it_was_put_with_all_its_arguments(self):
+    def test_program_runs_with_its_binding_and_arguments(self):
         cpu = own_cpus()[-1]
         ended = self.start("sh", "-c", 'grep Cpus_allowed_list /proc/self/status; shift; echo "$@"', "x", "x", "--gpu", "7", "--", "--help", cpus=[cpu])
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(ended.stdout.splitlines(), [f"Cpus_allowed_list:\t{cpu}", "--gpu 7 -- --help"])
 
-    def test_its_exit_code_is_the_programs(self):
+    def test_returns_the_exit_code_of_the_program(self):
         self.assertEqual(self.start("sh", "-c", "exit 41").returncode, 41)
 
     def test_no_variable_of_cuda_is_set(self):
         self.assertNotIn("CUDA_VISIBLE_DEVICES", self.start("env").stdout)
 
-    def test_what_cannot_be_started_is_127_or_126(self):
+    def test_exits_with_127_or_126_if_the_program_cannot_start(self):
         ended = self.start("/nothing/there")
         self.assertEqual(ended.returncode, 127)
         self.assertIn("/nothing/there", ended.stderr)
@@ -240,13 +240,13 @@ class BindStart(Test):
             os.chmod(file.name, stat.S_IRUSR)
             self.assertEqual(self.start(file.name).returncode, 126)
 
-    def test_processors_that_this_process_may_not_use_are_an_error_and_nothing_starts(self):
+    def test_disallowed_cpus_are_an_error_before_the_start(self):
         beyond = max(own_cpus()) + 1
         ended = self.start("echo", "started", cpus=[beyond])
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
         self.assertIn(f"any of the CPUs near the GPU ({beyond})", ended.stderr)
 
-    def test_unbindable_memory_is_reported_and_the_program_starts(self):
+    def test_program_starts_despite_unbindable_memory(self):
         with Lent(self.machine(own_cpus(), node="63")) as folder:
             ended = bind(folder, "--gpu", "0", "--", "echo", "started")
         self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
@@ -264,7 +264,7 @@ class BindStart(Test):
             with open(other + "/place.json", encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["program"], ["echo", "started"])
 
-    def test_print_writes_the_place_to_stderr(self):
+    def test_print_writes_the_placement_to_stderr(self):
         ended = self.start("echo", "a b", options=("--print",))
         self.assertEqual(ended.stdout, "a b\n")
         self.assertIn("gpu      GPU0 0000:03:00.0, by --gpu", ended.stderr)

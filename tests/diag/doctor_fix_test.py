@@ -83,13 +83,13 @@ class DoctorFix(Test):
             ended = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((ended.returncode, ended.stderr), (0, ""), f"{shell} -n\n{script}")
 
-    def test_a_healthy_machine_gets_a_script_that_does_nothing(self):
+    def test_healthy_machine_gets_an_empty_script(self):
         script = script_of(m.server())
         self.assertEqual(code_of(script), ["set -eu", "echo 'gdrkit doctor: nothing to fix'"])
         ran = Ran(script)
         self.assertEqual((ran.code, ran.out, ran.calls, ran.files), (0, "gdrkit doctor: nothing to fix\n", [], {}))
 
-    def test_the_script_of_every_fault_is_a_shells_and_names_the_fault(self):
+    def test_every_fault_has_a_valid_script_that_lists_it(self):
         for check, cases in CASES.items():
             for changes, state, _, *more in cases:
                 base, *arguments = more or ["server"]
@@ -103,12 +103,12 @@ class DoctorFix(Test):
                     else:
                         self.assertIn("nothing to fix", script)
 
-    def test_the_script_of_every_named_machine_is_a_shells(self):
+    def test_every_machine_has_a_valid_shell_script(self):
         for name, machine in NAMED.items():
             with self.subTest(name):
                 self.assert_shell(script_of(machine()))
 
-    def test_remedies_are_carried_out_for_the_objects_that_need_them(self):
+    def test_applies_remedies_to_faulty_objects_only(self):
         script = script_of(m.changed(m.server(), {
             **{port + "/config": m.config(acs=0x1d) for port in (m.GPU_PORT, m.NIC_PORT)}, m.NIC + "/config": m.config(0x2050),
             "/proc/self/limits": m.limits(lock="65536"), "/proc/sys/kernel/numa_balancing": "1\n",
@@ -128,12 +128,12 @@ class DoctorFix(Test):
         self.assertEqual(ran.calls[-1].split()[:3], ["gdrkit", "[doctor]", "[--only]"])
         self.assertTrue(all(path.split("/")[-1].find("gdrkit-") >= 0 for path in ran.files), ran.files.keys())
 
-    def test_a_file_that_two_checks_share_is_written_once(self):
+    def test_writes_a_shared_file_once(self):
         script = script_of(m.changed(m.server(), {"/sys/module/nv_peer_mem/version": "1.3\n", "/etc/modules-load.d": None}))
         self.assertEqual(script.count("cat > /etc/modules-load.d/gdrkit-peermem.conf"), 1)
         self.assertIn("# /etc/modules-load.d/gdrkit-peermem.conf is written above", script)
 
-    def test_only_root_on_the_right_host_gets_to_a_command(self):
+    def test_commands_require_root_and_the_right_host(self):
         script = script_of(m.changed(m.server(), {"/proc/sys/kernel/numa_balancing": "1\n", "/proc/sys/kernel/hostname": "h1\n"}))
         for ran, complaint in ((Ran(script, user="1000"), "as root"), (Ran(script, host="h2"), "for the host h1")):
             self.assertEqual((ran.code, ran.calls, ran.files), (1, [], {}))
@@ -150,7 +150,7 @@ class DoctorFix(Test):
         self.assertEqual((ran.code, ran.calls, ran.files), (0, [], {}))
         self.assertIn("no remedy can be automated", ran.out)
 
-    def test_the_interface_of_a_port_is_found_or_the_command_is_a_comment(self):
+    def test_finds_the_interface_or_writes_a_comment(self):
         named = script_of(with_interface(m.server(), "ens5f1np1"), "nic.state")
         self.assertIn("ip [link] [set] [ens5f1np1] [up]", Ran(named).calls)
         unnamed = script_of(m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}), "nic.state")
@@ -163,7 +163,7 @@ class DoctorFix(Test):
                                                                                     m.NIC + "/net/ens1/dev_port": "1\n"})
         self.assertEqual([call for call in Ran(script_of(two, "nic.state")).calls if call.startswith("ip")], ["ip [link] [set] [ens0] [up]"])
 
-    def test_checks_are_chosen_by_name(self):
+    def test_selects_checks_by_name(self):
         tree = m.changed(m.server(), {"/proc/sys/kernel/numa_balancing": "1\n", m.GPU_PORT + "/config": m.config(acs=0x1d)})
         script = script_of(tree, "acs.redirect")
         self.assertIn("ECAP_ACS+6.w=0000", script)
@@ -171,7 +171,7 @@ class DoctorFix(Test):
         self.assertIn("nothing to fix", script_of(tree, "bar1.size"))
         self.assertIn("# unknown: acs.redirect", script_of(m.as_user(), "acs.redirect"))
 
-    def test_wrong_usage_is_2_and_no_recording_is_4(self):
+    def test_exit_codes_distinguish_usage_and_recording_errors(self):
         for arguments in (("fix", "nothing"), ("fix", "--json"), ("repair",)):
             ended = run("gdrkit", "doctor", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
@@ -205,7 +205,7 @@ def faulty(check):
 
 
 class DoctorFixGrace(Test):
-    def test_pass_through_is_not_advised_where_it_keeps_cuda_from_starting(self):
+    def test_pass_through_is_not_advised_if_it_breaks_cuda(self):
         fault = m.kernel_log("arm-smmu-v3 arm-smmu-v3.16.auto: event 0x10 received: 0010:03:00.0 fault")
         for name in ("gb300-smmu", "gb300-smmu-translated"):
             tree = m.changed(NAMED[name](), {"/gdrkit/kernel_log": fault, "/proc/cmdline": "ro intel_iommu=on\n"})
@@ -247,7 +247,7 @@ class DoctorFixSteps(Test):
                         self.assertEqual((ran.code, ran.err, ran.left_behind), (0, "", []), script)
             self.assertTrue(is_live, f"{check}: no case of it is fixed by a command")
 
-    def test_manual_remedies_name_who_is_responsible(self):
+    def test_manual_remedies_state_who_is_responsible(self):
         for check in sorted(self.manual - INFORMS):
             for tree in faulty(check):
                 with self.subTest(check):
@@ -256,7 +256,7 @@ class DoctorFixSteps(Test):
                     self.assertEqual(len(code_of(script)), 2, script)
                     self.assertRegex(script, r"(?m)^#   to do, by the (administrator|owner of the job): \S+ \S+")
 
-    def test_a_manual_remedy_names_only_its_device(self):
+    def test_manual_remedy_mentions_only_its_device(self):
         ecc = script_of(m.changed(m.server(), nvml_of(ecc_uncorrected=1)), "gpu.ecc")
         self.assertRegex(ecc, r"--gpu-reset\s+(#\s+)?-i\s+(#\s+)?" + m.GPU.rsplit("/", 1)[1])
         for tree in faulty("acs.vm_ats"):
@@ -264,11 +264,11 @@ class DoctorFixSteps(Test):
             functions = set(re.findall(r"mlxconfig -d (\S+)", script))
             self.assertEqual(functions & set(re.findall(r"config_acs=1xxxxxx@(\S+)", script)), set(), script)
 
-    def test_a_file_of_roots_is_the_administrators(self):
+    def test_administrator_must_edit_files_of_root(self):
         script = script_of(next(faulty("env.sources")), "env.sources")
         self.assertIn("by the administrator: remove line 1 of /etc/nccl.conf", script)
 
-    def test_what_lasts_is_done_once_for_all_objects(self):
+    def test_persistent_remedies_run_once_for_all_objects(self):
         tree = m.changed(m.server(), nvml_of(persistence=False, compute_mode=1, mig=True))
         ran = Ran(script_of(tree, "gpu.persistence", "gpu.compute_mode", "gpu.mig"))
         gpu = m.GPU.rsplit("/", 1)[1]
@@ -277,20 +277,20 @@ class DoctorFixSteps(Test):
         self.assertEqual(ran.calls.count("systemctl [enable] [--now] [nvidia-persistenced]"), 1)
         self.assertIn("nvidia-smi -pm 1", ran.files["/etc/systemd/system/gdrkit-persistence.service"])
 
-    def test_services_that_start_jobs_get_the_limit_too(self):
+    def test_job_services_get_the_limit(self):
         ran = Ran(script_of(m.changed(m.server(), {"/proc/self/limits": m.limits(lock="65536")}), "lim.memlock"))
         self.assertEqual({path: text for path, text in ran.files.items() if ".service.d/" in path},
                          {f"/etc/systemd/system/{unit}.service.d/90-gdrkit-memlock.conf": "[Service]\nLimitMEMLOCK=infinity\n"
                           for unit in ("slurmd", "docker", "containerd", "crio")})
         self.assertEqual(ran.calls[-2:], ["systemctl [daemon-reload]", "gdrkit [doctor] [--only] [lim.memlock]"])
 
-    def test_options_of_the_driver_get_into_the_initramfs(self):
+    def test_driver_options_update_the_initramfs(self):
         tree = m.changed(m.server(), {"/proc/self/environ": "NVSHMEM_IB_ENABLE_IBGDA=1\0NVSHMEM_IBGDA_NIC_HANDLER=gpu\0"})
         ran = Ran(script_of(tree, "env.ibgda"))
         self.assertEqual(ran.files["/etc/modprobe.d/gdrkit-ibgda.conf"], 'options nvidia NVreg_RegistryDwords="PeerMappingOverride=1;"\n')
         self.assertIn("update-initramfs [-u] [-k] [all]", ran.calls)
 
-    def test_halves_of_ecn_are_joined_where_one_is_on(self):
+    def test_enables_both_halves_of_ecn_if_one_is_on(self):
         (tree,) = faulty("roce.qos")
         with tempfile.TemporaryDirectory() as place:
             for half, value in (("np", "1"), ("rp", "0")):
@@ -329,7 +329,7 @@ class DoctorFixHostile(Test):
                      m.NIC2 + "/config": m.config(0x2050), f"/sys/bus/pci/devices/{evil()}/vendor": "0x10de\n"})
         return with_interface(tree, evil(), name)
 
-    def test_no_name_or_content_becomes_code(self):
+    def test_names_and_contents_never_become_code(self):
         chance = random.Random(4)
         for _ in range(40):
             script = script_of(self.hostile(chance))

@@ -45,12 +45,12 @@ class DoctorHostile(Test):
                 outputs.append((ended.stdout + ended.stderr).decode())  # the output is UTF-8 regardless of the machine's files
         return outputs
 
-    def test_each_hostile_machine_gets_an_end_and_a_verdict(self):
+    def test_terminates_with_a_verdict_on_hostile_machines(self):
         for name, make in HOSTILE.items():
             with self.subTest(name), Written(make()) as folder:
                 self.run_all(folder)
 
-    def test_names_of_adapters_reach_no_terminal_and_break_no_document(self):
+    def test_escapes_adapter_names_in_text_and_documents(self):
         for name in ("\x1b[31mred", "a\udc9b31m", '"><script>&', "a\nexport X=1"):
             tree = {path.replace("mlx5_0", name): m.Link(value.replace("mlx5_0", name)) if isinstance(value, m.Link) else value
                     for path, value in two_switches().items()}
@@ -61,7 +61,7 @@ class DoctorHostile(Test):
                 for library, form in (("nccl", "dotenv"), ("nccl", "nccl.conf"), ("ucx", "ucx.conf"), ("nccl", "k8s")):
                     self.assertNotIn("\nexport X=1", run("gdrkit", "env", library, "--format", form, "--root", folder).out)
 
-    def test_settings_without_number_end_soon(self):
+    def test_limits_the_number_of_settings(self):
         many = "".join(f"NCCL_X{number}=1\n" for number in range(100000))
         for change in ({"/proc/self/environ": many.replace("\n", "\0")}, {"/etc/nccl.conf": many}, {"/etc/ucx/ucx.conf": many}):
             with self.subTest(next(iter(change))), Written(m.changed(m.server(), change)) as folder:
@@ -78,12 +78,12 @@ class DoctorHostile(Test):
         for check in ("lim.memlock", "acs.override", "drv.flavour", "bar1.size", "numa.nic"):
             self.assertEqual(worst(found[check]), "unknown", (check, found[check]))
 
-    def test_pipes_are_reported_and_never_opened(self):
+    def test_reports_pipes_without_opening_them(self):
         _, found = examine(HOSTILE["pipes"]())
         for check in ("acs.override", "lim.memlock", "numa.nic", "nic.state"):
             self.assertIn("is not a regular file", " ".join(text for _, _, text in found[check]), check)
 
-    def test_a_domain_of_five_digits_is_a_domain(self):
+    def test_accepts_five_digit_domains(self):
         _, found = examine(HOSTILE["long-domains"]())
         self.assertEqual(worst(found["acs.redirect"]), "ok")
         self.assertIn("10000:", " ".join(subject for _, subject, _ in found["acs.redirect"]))
@@ -102,7 +102,7 @@ class DoctorHostile(Test):
                     file.write(CANARY + "\n")
                 self.assertTrue(any(CANARY in output for output in self.run_all(folder)))
 
-    def test_real_nodes_of_devices_are_not_opened(self):
+    def test_does_not_open_real_device_nodes(self):
         tree = m.server()
         places = ["/proc/cmdline", "/proc/self/limits", m.GPU + "/config", "/sys/class/infiniband/mlx5_0/ports/1/rate"]
         with Written(m.changed(tree, dict.fromkeys(places))) as folder:
@@ -114,7 +114,7 @@ class DoctorHostile(Test):
             outputs = self.run_all(folder)
         self.assertIn("is not a regular file", outputs[0])
 
-    def test_random_changes_of_a_recording(self):
+    def test_survives_random_changes_of_a_recording(self):
         chance = random.Random(20261123)
         tree = m.server()
         files = [path for path, value in sorted(tree.items()) if isinstance(value, (str, bytes)) and not isinstance(value, m.Link)]

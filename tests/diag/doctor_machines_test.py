@@ -108,7 +108,7 @@ def verdicts():
 
 
 class DoctorPlan(Test):
-    def test_every_machine_has_its_expectation(self):
+    def test_every_machine_has_expected_findings(self):
         self.assertEqual(set(NAMED), set(EXPECTED))
 
     def test_each_machine_gets_its_required_findings(self):
@@ -119,25 +119,25 @@ class DoctorPlan(Test):
                 self.assertEqual({check: worst(found[check]) for check in states}, states)
                 self.assertEqual({check: complaining(found[check]) for check in subjects}, subjects)
 
-    def test_the_healthy_machines_leave_nothing_open(self):
+    def test_healthy_machines_have_no_open_findings(self):
         for name in ("dgx-h100-ok", "large", "hgx-a100-cascade", "container-ok"):
             code, found = examined(name, "--strict")
             self.assertEqual((name, code, {c: f for c, f in found.items() if worst(f) in ("unknown", "warn", "fail")}),
                              (name, 0, {}))
 
-    def test_without_root_strict_is_3_and_unknown_facts_are_never_ok(self):
+    def test_strict_exits_with_3_if_facts_are_unknown(self):
         code, found = examined("dgx-h100-nonroot", "--strict")
         self.assertEqual(code, 3)
         self.assertEqual({state for state, _, _ in found["acs.redirect"]}, {"unknown"})
 
-    def test_one_fault_changes_what_belongs_to_it_and_no_other_check(self):
+    def test_one_fault_changes_only_its_checks(self):
         _, healthy = examined("dgx-h100-ok")
         for name, checks in SINGLE.items():
             with self.subTest(name):
                 _, found = examined(name)
                 self.assertEqual({check for check in found if found[check] != healthy[check]}, checks)
 
-    def test_other_vendors_are_not_checked_for_mellanox_features(self):
+    def test_skips_mellanox_checks_for_other_vendors(self):
         with self.subTest("aws-p5-efa"):
             _, found = examined("aws-p5-efa")
             for check, findings in found.items():
@@ -145,7 +145,7 @@ class DoctorPlan(Test):
                     if state in ("warn", "fail"):
                         self.assertNotRegex(f"{subject} {text}", "mlx5|OFED|opensm", check)
 
-    def test_every_variable_of_the_zoo_is_reported(self):
+    def test_reports_every_faulty_variable(self):
         _, found = examined("env-zoo")
         told = [f"{subject} {text}" for check, findings in found.items() if check.startswith("env.")
                 for state, subject, text in findings if state in ("warn", "fail", "info")]
@@ -156,11 +156,11 @@ class DoctorPlan(Test):
             if not check.startswith("env."):
                 self.assertEqual(complaining(findings), [], check)
 
-    def test_dmabuf_needs_no_module_and_none_is_advised(self):
+    def test_dmabuf_requires_no_peer_module(self):
         _, found = examined("dmabuf-only")
         self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
 
-    def test_ports_that_can_redirect_are_never_reported_as_unable(self):
+    def test_never_reports_capable_ports_as_unable_to_redirect(self):
         """The doctor ignores ports that are on no path."""
         for name in (*NAMED, *HOSTILE):
             for _, subject, text in examined(name)[1]["acs.persist"]:

@@ -81,7 +81,7 @@ class DoctorProm(Test):
             self.assertEqual({labels[0][1]: value for labels, value in metrics["gdrkit_doctor_findings"][1].items()}, document["summary"])
             self.assertEqual(metrics["gdrkit_doctor_exit_code"][1], {(): document["exit_code"]})
 
-    def test_counters_and_links_have_their_values(self):
+    def test_exports_values_of_counters_and_links(self):
         metrics, _ = metrics_of(with_counters(uncounted()))
         adapters = metrics["gdrkit_adapter_counter_total"]
         self.assertEqual(adapters[0], "counter")
@@ -92,14 +92,14 @@ class DoctorProm(Test):
         self.assertEqual(metrics["gdrkit_pcie_link_speed_gigatransfers_per_second"][1][(("address", "0000:03:00.0"),)], 32)
         self.assertEqual(metrics["gdrkit_counters_not_readable"][1], {(): 0})
 
-    def test_an_invalid_counter_is_left_out_and_counted(self):
+    def test_omits_and_counts_invalid_counters(self):
         port = "/sys/class/infiniband/mlx5_0/ports/1/counters/"
         metrics, _ = metrics_of(m.changed(uncounted(), {port + "symbol_error": "many\n", port + "link_downed": m.UNREADABLE,
                                                        m.NIC + "/aer_dev_fatal": "nothing\n"}))
         self.assertEqual(metrics["gdrkit_adapter_counter_total"][1], {})
         self.assertEqual(metrics["gdrkit_counters_not_readable"][1], {(): 3})
 
-    def test_every_named_machine_gives_metrics(self):
+    def test_exports_metrics_of_every_machine(self):
         for name, machine in NAMED.items():
             with self.subTest(name):
                 metrics, document = metrics_of(machine())
@@ -114,7 +114,7 @@ class DoctorProm(Test):
         names = {dict(labels)["adapter"] for labels in metrics["gdrkit_adapter_counter_total"][1]}
         self.assertEqual(names, {'a\\"b', "a\\\\b", "a\\nb", "a??", "a}b 1\\n# TYPE x gauge"})  # the two a?? are one series
 
-    def test_a_failure_is_a_metric_and_not_an_exit_code(self):
+    def test_reports_a_failure_as_a_metric_with_exit_code_0(self):
         """A timer that moves the file into place if the doctor returns 0 must not stop at the first failure."""
         with Lent(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
             self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", folder).code, 0)

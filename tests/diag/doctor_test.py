@@ -76,7 +76,7 @@ class DoctorCases(Test):
 
 
 class DoctorMachines(Test):
-    def test_no_gpu_ends_soon_and_prints_the_search_criteria(self):
+    def test_prints_the_search_criteria_without_a_gpu(self):
         with Lent(m.without_gpu()) as folder:
             start = time.monotonic()
             ended = run("gdrkit", "doctor", "--root", folder, "--verbose")
@@ -101,13 +101,13 @@ class DoctorMachines(Test):
         self.assertLessEqual({worst(f) for f in found.values()}, {"skip", "unknown", "ok"})
         self.assertEqual(worst(found["drv.loaded"]), "unknown")
 
-    def test_a_virtual_machine_is_not_blamed_for_what_its_host_hides(self):
+    def test_unknown_host_facts_are_not_faults_of_a_vm(self):
         code, found = examine(m.virtual_machine(), "--strict")
         self.assertEqual(code, 0, {c: f for c, f in found.items() if worst(f) in ("warn", "fail", "unknown")})
         for check in ("pcie.width", "pcie.speed", "acs.redirect", "nic.state"):
             self.assertEqual(worst(found[check]), "skip", check)
 
-    def test_without_root_acs_is_unknown_and_never_ok(self):
+    def test_acs_is_unknown_without_root(self):
         code, found = examine(m.as_user())
         self.assertEqual(code, 0)
         for check in ("acs.redirect", "pcie.mrrs", "pcie.mps", "rebar.cap"):
@@ -115,7 +115,7 @@ class DoctorMachines(Test):
             self.assertIn("only 64 bytes", found[check][0][2])
         self.assertEqual(examine(m.as_user(), "--strict")[0], 3)
 
-    def test_redirection_names_only_the_ports_between(self):
+    def test_redirection_reports_only_ports_on_the_path(self):
         tree = m.changed(m.server(), {path + "/config": m.config(acs=0x1d) for path in
                                       (m.ROOT, m.SWITCH, m.GPU_PORT, m.NIC_PORT, m.NIC2_PORT)})
         code, found = examine(tree)
@@ -123,7 +123,7 @@ class DoctorMachines(Test):
         self.assertEqual([(state, port) for state, port, _ in found["acs.redirect"]],
                          [("fail", f"0000:02:0{i}.0") for i in range(3)])
 
-    def test_hostile_files_give_findings_and_no_crash(self):
+    def test_survives_hostile_files(self):
         chance = random.Random(20261122)
         contents = [b"", b"\0" * 64, bytes(range(256)), b"9" * 400000, b"\xff" * 4096, b"-\n", b"0x\n", b"\x1b[2J\n",
                     m.Link("/"), m.Link("."), m.Link("../" * 30 + "etc/passwd"), m.Link("/dev/zero")]
@@ -136,7 +136,7 @@ class DoctorMachines(Test):
             self.assertNotIn("\x1b", ended.out)
             self.assertNotIn("root:", ended.out)
 
-    def test_capabilities_in_a_circle_end(self):
+    def test_terminates_on_cyclic_capabilities(self):
         space = bytearray(m.config(acs=0))
         space[0x61] = 0x60
         space[0x60] = 0x01
@@ -175,7 +175,7 @@ class DoctorProgram(Test):
         self.assertIn(run("gdrkit", "doctor", "--only", "gpu.mig", "--level", "probe").code, (0, 1, 3))
         self.assertIn(run("gdrkit", "doctor", "--only", "bar1*").code, (0, 1, 3), "one of them reads files")
 
-    def test_list_and_explain_name_every_check(self):
+    def test_list_and_explain_contain_every_check(self):
         listed = [line.split()[0] for line in run("gdrkit", "doctor", "list").lines]
         self.assertEqual(set(listed), set(CASES))
         for check in listed:
@@ -198,7 +198,7 @@ class DoctorProgram(Test):
         for part in (told["reads"], told["why"], told["remedy"]["command"], told["remedy"]["risk"], told["trap"]):
             self.assertIn(" ".join(part.split()), text)
 
-    def test_another_number_of_gpus_than_expected_is_a_failure(self):
+    def test_unexpected_gpu_count_is_a_failure(self):
         for number, code, state in (("1", 0, "ok"), ("2", 1, "fail"), ("0", 1, "fail")):
             ended, found = examine(m.server(), "--expect-gpus", number)
             self.assertEqual((ended, worst(found["gpu.count"])), (code, state), number)
@@ -212,13 +212,13 @@ class DoctorProgram(Test):
                           ("diff", "/", "/", "--expect-gpus", "1")):
             self.assertEqual(run("gdrkit", "doctor", *arguments).code, 2, arguments)
 
-    def test_help_names_every_level(self):
+    def test_help_lists_every_level(self):
         for command in ("doctor", "topo", "env", "snapshot"):
             text = " ".join(run("gdrkit", command, "--help").out.split())
             for level in ("quick", "probe", "cuda"):
                 self.assertIn(level, text[text.index("--level LEVEL"):][:400], command)
 
-    def test_a_failure_has_its_reason_and_remedy_below(self):
+    def test_prints_reason_and_remedy_below_a_failure(self):
         with Lent(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
             ended = run("gdrkit", "doctor", "--root", folder, "--only", "acs*")
             checks = json.loads(run("gdrkit", "doctor", "--root", folder, "--only", "acs.redirect", "--json").out)["checks"]
@@ -229,14 +229,14 @@ class DoctorProgram(Test):
         remedy = [f["remedy"] for f in checks[0]["findings"] if f["state"] == "fail"][0]
         self.assertEqual((remedy["needs_root"], remedy["needs_reboot"], remedy["survives_boot"]), (True, False, False))
 
-    def test_selection(self):
+    def test_selects_checks_by_option(self):
         for arguments, expected in ((("--only", "bar1.size,acs*"), {"bar1.size", "acs.redirect", "acs.override", "acs.vm_ats", "acs.datadirect",
                                                                  "acs.persist"}),
                                     (("--only", "env,ctr", "--skip", "environment,ctr.caps"), {"ctr.devices", "ctr.cgroup", "ctr.rdma_ns"}),
                                     (("--only", "adapter", "--skip", "nic.sm,nic.f*,nic.m*,nic.c*"), {"nic.state", "nic.rate"})):
             self.assertEqual(set(examine(m.server(), *arguments)[1]), expected)
 
-    def test_wrong_usage_is_2_and_no_recording_is_4(self):
+    def test_exit_codes_distinguish_usage_and_recording_errors(self):
         for arguments in (("--only", "nothing"), ("--skip", "x*"), ("explain", "nothing"), ("explain",), ("words",),
                           ("--only", "acs.override", "--skip", "acs"), ("--only", ""), ("--level", "deep")):
             ended = run("gdrkit", "doctor", *arguments)
@@ -256,7 +256,7 @@ class DoctorProgram(Test):
 
 
 class DoctorOpens(Test):
-    def test_the_sources_have_no_call_that_writes(self):
+    def test_sources_contain_no_writing_calls(self):
         files = [os.path.join(folder, name) for part in ("machine", "doctor")
                  for folder, _, names in os.walk(os.path.join(TOP, "diag", part)) for name in names if name.endswith((".cpp", ".hpp"))]
         files += [os.path.join(TOP, "diag", "topology", noun + ".cpp") for noun in

@@ -42,7 +42,7 @@ def on_terminal(folder, environment):
 
 
 class DoctorText(Test):
-    def test_the_head_names_host_system_and_devices(self):
+    def test_header_shows_host_system_and_devices(self):
         tree = m.changed(m.server(), {"/etc/os-release": 'NAME="Ubuntu"\nPRETTY_NAME="Ubuntu 24.04.1 LTS"\n',
                                       "/proc/sys/kernel/hostname": "h1\n",
                                       "/proc/driver/nvidia/gpus/0000:03:00.0/information": "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ: 1\n",
@@ -51,7 +51,7 @@ class DoctorText(Test):
         self.assertRegex(on_one_line(text_of(tree).out), r"^gdrkit doctor \S+ on h1 \(Ubuntu 24\.04\.1 LTS, Linux 6\.8\.0-45-generic\): \d+ "
                          r"checks, root \S+ 1 NVIDIA GPU: 1 x NVIDIA H100 80GB HBM3; 2 RDMA adapters: 2 x MT4129; \d+ PCI devices ")
 
-    def test_the_head_of_a_machine_without_these_files_says_unknown(self):
+    def test_header_shows_unknown_if_files_are_missing(self):
         text = on_one_line(text_of({"/etc/hostname": "\x1b[2Jx\n"}).out)
         self.assertRegex(text, r"on \?\[2Jx \(unknown distribution, Linux unknown\).* 0 NVIDIA GPUs; 0 RDMA adapters; 0 PCI devices")
 
@@ -66,15 +66,15 @@ class DoctorText(Test):
         self.assertEqual(len(lines), 1)
         self.assertRegex(on_one_line(text_of(m.as_user()).out), r"pcie\.mps 0000:03:00\.0 and 2 more: \S+ only 64 bytes could be read")
 
-    def test_remedy_and_verification_name_the_object(self):
+    def test_remedy_and_verification_contain_the_object(self):
         lines = text_of(m.changed(m.server(), FAULTS)).lines
         self.assertIn(f"       verify  sudo setpci -s {m.GPU_PORT[-12:]} ECAP_ACS+6.w", lines)
         self.assertFalse([line for line in lines if "PORT" in line])
 
-    def test_a_recording_without_a_name_is_not_this_host(self):
+    def test_recording_without_a_hostname_is_labelled_recorded(self):
         self.assertIn(" on a recorded machine (", text_of(m.changed(m.server(), {"/proc/sys/kernel/hostname": None, "/etc/hostname": None})).out)
 
-    def test_short_is_one_line_a_fault_failures_first(self):
+    def test_short_prints_one_line_per_fault_failures_first(self):
         ended = text_of(m.changed(m.server(), FAULTS), "--short")
         self.assertEqual(ended.code, 1)
         self.assertEqual([line.split()[:2] for line in ended.lines if re.match("FAIL|warn", line)],
@@ -92,7 +92,7 @@ class DoctorText(Test):
         self.assertIn("gdrkit doctor fix", bad.lines[-1])
         self.assertRegex(text_of(m.as_user()).out, r"\n\d+ checks could not read all facts")
 
-    def test_findings_are_in_groups_by_importance_and_the_rest_needs_verbose(self):
+    def test_groups_findings_and_hides_details_unless_verbose(self):
         tree = m.changed(m.server(), {**FAULTS, "/proc/driver/gdrdrv/params": m.gdrdrv_params(persistent="no"),
                                       "/proc/self/limits": m.UNREADABLE})
         marks = {}
@@ -105,14 +105,14 @@ class DoctorText(Test):
         self.assertEqual(marks[()], {"FAIL", "warn", "????", "info"})
         self.assertEqual(marks[("--verbose",)], {"FAIL", "warn", "????", "info", "ok  ", "skip"})
 
-    def test_no_line_is_wider_than_110_columns_but_one_long_word(self):
+    def test_only_a_long_word_exceeds_110_columns(self):
         for name in ("legacy-conflict", "roce-bad", "dgx-h100-nonroot", "gb300-datadirect"):
             lines = text_of(NAMED[name](), "--verbose").lines
             self.assertGreater(len(lines), 50, name)
             for line in lines:
                 self.assertTrue(len(line) <= 110 or " " not in line.strip(), (name, line))
 
-    def test_colour_needs_a_terminal_and_follows_the_variables(self):
+    def test_colour_requires_a_terminal_and_obeys_variables(self):
         escape = "\x1b["
         tree = m.changed(m.server(), FAULTS)
         self.assertNotIn(escape, text_of(tree, "--short").out)

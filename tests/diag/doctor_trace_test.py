@@ -106,7 +106,7 @@ class DoctorTrace(Test):
         self.assertEqual([line for line in trace.opened_for_writing() if not PROBED.search(line)] + trace.named(CHANGING), [])
         self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [])
 
-    def test_of_a_recording_level_probe_loads_no_library_and_opens_no_device(self):
+    def test_probe_of_a_recording_uses_no_library_or_device(self):
         with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
             trace = Trace(["doctor", "--root", root, "--level", "probe"], folder)
         self.assert_changes_nothing(trace, "--level probe")
@@ -131,7 +131,7 @@ class DoctorTrace(Test):
         self.assertGreater(len(names), 1000)
         self.assertEqual([(at, name) for at, name in names if at == "AT_FDCWD" or "/" in name or name == ".."], [])
 
-    def test_the_trace_would_show_a_write(self):
+    def test_trace_detects_a_write(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "trace")
             subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c",
@@ -143,14 +143,14 @@ class DoctorTrace(Test):
 class DoctorLimits(Test):
     """The largest machines need little memory and few files; the number of files replaces a time limit."""
 
-    def test_the_largest_machines_need_little_memory(self):
+    def test_largest_machines_use_little_memory(self):
         for name in ("dgx-h100-ok", "large"):
             kib, code = _peak_kib(NAMED[name]())
             self.assertEqual(code, 0, name)
             if "asan" not in BIN and "tsan" not in BIN:
                 self.assertLess(kib, MOST_KIB, name)
 
-    def test_the_largest_machines_need_a_bounded_number_of_files(self):
+    def test_largest_machines_open_a_bounded_number_of_files(self):
         if why := why_no_trace():
             self.skipTest(why)
         with tempfile.TemporaryDirectory() as folder:

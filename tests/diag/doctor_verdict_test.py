@@ -48,7 +48,7 @@ class DoctorVerdict(Test):
         self.assertEqual(verdicts["gdrkit"]["map"][0]["via"], "gdrdrv")
         self.assertEqual((best(verdicts, "nccl")[0]["path"], best(verdicts, "ucx")[0]["path"]), ("PIX", "near"))
 
-    def test_without_module_and_dmabuf_access_fails_and_the_check_is_named(self):
+    def test_reports_the_check_without_module_and_dmabuf(self):
         changes = {**NO_PEERMEM, "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
         for library in LIBRARIES:
             use, via, blocked_by, reason = answers_of(changes, library)
@@ -56,7 +56,7 @@ class DoctorVerdict(Test):
             self.assertIn("peer.any", blocked_by)
             self.assertIn("not the open flavour", reason)
 
-    def test_libraries_that_search_other_files_differ(self):
+    def test_verdicts_differ_by_library_search_path(self):
         proprietary = {"/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
         changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nv_mem_nc/version": "1.0\n"}
         self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["yes", "no", "no"])
@@ -69,7 +69,7 @@ class DoctorVerdict(Test):
         self.assertEqual((pair["use"], "peer.conflict" in pair["blocked_by"]), ("no", True))
         self.assertIn("peer memory yes (/sys/module/nvidia_peermem/version)", pair["believes"])
 
-    def test_a_missing_fact_is_named_and_makes_the_verdict_unknown(self):
+    def test_reports_a_missing_fact_with_an_unknown_verdict(self):
         use, _, _, reason = answers_of({**NO_PEERMEM, "/gdrkit": None}, "nccl")
         self.assertEqual(use, "unknown")
         self.assertIn("DMA_BUF_SUPPORTED", reason)
@@ -110,7 +110,7 @@ class DoctorVerdict(Test):
         self.assertEqual(uses(verdicts), {"nccl": ["no"], "ucx": ["no"], "nvshmem": ["no"], "gdrkit": ["no"]})
         self.assertIn("vfio-pci", verdicts["gdrkit"]["map"][0]["reason"])
 
-    def test_settings_of_the_libraries_count(self):
+    def test_library_settings_affect_the_verdict(self):
         for variables, library, use, part in (("NCCL_IB_DISABLE=1", "nccl", "no", "NCCL_IB_DISABLE=1"), ("NCCL_NET_GDR_LEVEL=LOC", "nccl", "no", "longer than"),
                                               ("NCCL_NET_GDR_LEVEL=5", "nccl", "yes", "SYS"), ("NCCL_IB_HCA==mlx5_7", "nccl", "no", "leaves out"),
                                               ("NCCL_IB_DISABLE=1", "ucx", "yes", ""), ("UCX_IB_GPU_DIRECT_RDMA=n", "ucx", "no", "UCX_IB_GPU_DIRECT_RDMA=n")):
@@ -129,7 +129,7 @@ class DoctorVerdict(Test):
             found = answers_of({"/proc/self/environ": f"NVSHMEM_HCA_PREFIX={prefix}\0"}, "nvshmem")
             self.assertEqual((found[0], "NVSHMEM_HCA_PREFIX" in found[3]), (use, use == "no"), found)
 
-    def test_nvmls_facts_of_the_gpu_count(self):
+    def test_nvml_facts_affect_the_verdict(self):
         for name, answer, words in (("fm-down", "no", "nvl.fabric"), ("cc-on", "unknown", "confidential")):
             verdicts = verdicts_of(NAMED[name]())
             self.assertEqual({use for answers in uses(verdicts).values() for use in answers}, {answer}, name)
@@ -151,7 +151,7 @@ class DoctorVerdict(Test):
         self.assertEqual(best(memlock, "ucx")[0]["blocked_by"], ["lim.memlock"])
         self.assertEqual(memlock["gdrkit"]["map"][0]["use"], "yes")
 
-    def test_slowing_findings_are_reported_with_the_yes(self):
+    def test_positive_verdict_lists_slowing_findings(self):
         verdicts = verdicts_of(m.changed(m.server(), {m.NIC_PORT + "/config": m.config(acs=0x1d)}))
         self.assertEqual({pair["hca"]: (pair["use"], pair["slowed_by"]) for pair in verdicts["nccl"]["gdr"]},
                          {"mlx5_0": ("yes", ["acs.redirect"]), "mlx5_1": ("yes", [])})
@@ -168,7 +168,7 @@ class DoctorVerdict(Test):
         self.assertEqual(mapping({"/dev": None}), ("unknown", ""))  # a copy of files only
         self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.UNREADABLE}), ("unknown", ""))
 
-    def test_machines_of_the_plan(self):
+    def test_machines_of_the_plan_have_expected_verdicts(self):
         direct = {"nccl", "ucx", "nvshmem", "gdrkit"}
         for name, yes in (("dgx-h100-ok", direct), ("hgx-a100-cascade", direct), ("legacy-conflict", {"gdrkit"}), ("altra-pcie", {"gdrkit"}),
                           ("proprietary-nopeer", {"gdrkit"}), ("epyc-nps4", {"nvshmem", "gdrkit"}), ("vm-h100-1gpu", {"gdrkit"})):
@@ -177,7 +177,7 @@ class DoctorVerdict(Test):
         altra = best(verdicts_of(NAMED["altra-pcie"]()), "nccl")[0]
         self.assertEqual(altra["blocked_by"], ["gpu.chipset_p2p"])
 
-    def test_every_named_machine_has_verdicts_that_fit_together(self):
+    def test_every_machine_has_consistent_verdicts(self):
         for name, machine in NAMED.items():
             with self.subTest(name):
                 verdicts = verdicts_of(machine())
@@ -216,7 +216,7 @@ class DoctorVerdict(Test):
                          {("yes", "NVLink", "NV18", "not on the way", ())})
         self.assertEqual({round(peer["most_gb_per_s"], 1) for peer in verdicts["peers"]}, {478.1})
 
-    def test_what_the_driver_reports_of_peer_access_decides(self):
+    def test_peer_access_reported_by_the_driver_decides(self):
         tree = servers.one_switch(acs=0x0001)
         for changes, use, part in ((nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_read": 1}), "no", "chipset does not support"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_write": 5}), "no", "not supported"),
@@ -233,10 +233,10 @@ class DoctorVerdict(Test):
         self.assertEqual(uses(verdicts), {"nccl": ["no"], "ucx": ["no"], "nvshmem": ["no"], "gdrkit": ["no"]})
         self.assertEqual(verdicts["gdrkit"]["map"][0]["blocked_by"], ["iommu.smmu"])
 
-    def test_ports_that_are_not_on_the_path_to_an_adapter_do_not_slow_it(self):
+    def test_ports_outside_the_path_do_not_slow_an_adapter(self):
         self.assertEqual({tuple(pair["slowed_by"]) for pair in verdicts_of(NAMED["one-switch-far-nic"]())["nvshmem"]["gdr"]}, {()})
 
-    def test_text_names_pairs_of_gpus_and_folds_equal_ones(self):
+    def test_text_lists_gpu_pairs_and_merges_equal_ones(self):
         for name, line in (("dgx-h100-ok", r"peers direct access on 28 of 28 GPU pairs, by NVLink GPU0 \S+ with GPU1 \(NV18\) and 27 more: "
                             r"NVLink, at most 478\.1 GB/s gdrkit"),
                            ("one-switch-acs", r"peers direct access on 1 of 1 GPU pair, by PCIe GPU0 \S+ with GPU1 \(PIX\): PCIe bridge, redirected to "
@@ -244,14 +244,14 @@ class DoctorVerdict(Test):
             with Lent(NAMED[name]()) as folder:
                 self.assertRegex(" ".join(run("gdrkit", "doctor", "--root", folder, "--short").out.split()), line)
 
-    def test_text_has_a_line_for_each_library_and_folds_gpus(self):
+    def test_text_has_a_line_per_library_and_merges_gpus(self):
         with Lent(NAMED["legacy-conflict"]()) as folder:
             lines = run("gdrkit", "doctor", "--root", folder, "--short").lines
         self.assertIn("NCCL     direct access on 0 of 8 GPUs", lines)
         self.assertRegex(" ".join(" ".join(lines).split()), r" GPU0 \S+ with mlx5_0 \(PIX\) and 7 more: no: neither peer memory \(peer\.conflict "
                          r"fails[^;]*; blocked by [^;]*peer\.conflict")
 
-    def test_without_all_checks_there_is_no_verdict(self):
+    def test_verdict_requires_all_checks(self):
         for arguments in (("--only", "peer"), ("--skip", "vm.detect")):
             self.assertIsNone(verdicts_of(m.server(), *arguments))
         self.assertEqual(verdicts_of({"/etc/hostname": "x\n"})["gdrkit"]["map"], [])

@@ -67,7 +67,7 @@ class Watched:
 
 
 class DoctorWatch(Test):
-    def test_a_growing_error_is_reported_with_its_rate_and_ends_with_1(self):
+    def test_reports_a_growing_error_rate_and_exits_with_1(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             self.assertEqual((watched.start["event"], "mlx5_0" in watched.start["devices"]), ("start", True))
             watched.change({PORT + "counters/symbol_error": "10\n"})
@@ -93,7 +93,7 @@ class DoctorWatch(Test):
             line, code = watched.end(signal.SIGTERM)
         self.assertEqual((code, json.loads(line)["errors"]), (0, []))
 
-    def test_a_counter_that_shrinks_was_reset(self):
+    def test_treats_a_shrinking_counter_as_reset(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             watched.change({PORT + "counters/symbol_error": "0\n"})
             look = watched.look()
@@ -101,7 +101,7 @@ class DoctorWatch(Test):
             watched.change({PORT + "counters/symbol_error": "1\n"})
             self.assertEqual(watched.look()["grown"][0]["by"], 1)
 
-    def test_changed_links_are_reported_and_idle_gpus_are_not_worse(self):
+    def test_reports_link_changes_except_of_idle_gpus(self):
         with Watched(m.server()) as watched:
             for path, file, value, address, is_worse in ((m.GPU, "current_link_speed", "2.5 GT/s PCIe\n", "0000:03:00.0", False),
                                                          (m.NIC, "current_link_speed", "16.0 GT/s PCIe\n", "0000:04:00.0", True),
@@ -111,14 +111,14 @@ class DoctorWatch(Test):
                 self.assertEqual([(link["address"], link["is_worse"]) for link in watched.look()["links"]], [(address, is_worse)])
             self.assertEqual(watched.end()[1], 0)
 
-    def test_a_device_that_vanishes_is_an_error(self):
+    def test_reports_a_device_that_disappears(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             watched.change({"/sys/class/infiniband/mlx5_0": None})
             self.assertEqual(watched.look()["vanished"], ["mlx5_0"])
             line, code = watched.end()
         self.assertEqual((code, json.loads(line)["vanished"]), (1, ["mlx5_0"]))
 
-    def test_text_has_the_same_content(self):
+    def test_text_matches_json(self):
         with Watched(m.changed(m.server(), COUNTERS), is_json=False) as watched:
             self.assertRegex(watched.start, r"^watching \d+ counters and 3 links, every 0\.05 s; Ctrl-C ends\n")
             watched.change({PORT + "counters/symbol_error": "8\n"})
@@ -129,14 +129,14 @@ class DoctorWatch(Test):
         self.assertRegex(line, r"^\d+ polls? in [0-9.]+ s: mlx5_0:1 symbol_error \+1$")
         self.assertEqual(code, 1)
 
-    def test_count_ends_it(self):
+    def test_count_limits_the_samples(self):
         with Written(m.changed(m.server(), COUNTERS)) as folder:
             ended = run("gdrkit", "doctor", "--root", folder, "--watch", "0.02", "--count", "3")
         self.assertEqual(ended.code, 0)
         self.assertEqual(sum("no counter grew" in line for line in ended.lines), 3)
         self.assertRegex(ended.lines[-1], r"^3 polls in [0-9.]+ s: no error counter grew$")
 
-    def test_nothing_to_watch_cannot_run(self):
+    def test_exits_if_there_is_nothing_to_watch(self):
         with Written({"/etc/hostname": "x\n"}) as folder:
             ended = run("gdrkit", "doctor", "--root", folder, "--watch", "1")
         self.assertEqual((ended.code, ended.out), (77, ""))

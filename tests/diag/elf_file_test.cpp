@@ -28,7 +28,7 @@ std::string verbs() {
   return elf.bytes();
 }
 
-TEST(ElfFile, ListsWhatALibraryExportsWithVersions) {
+TEST(ElfFile, ListsExportedSymbolsWithVersions) {
   const MachineView machine = machine_with(verbs());
   const auto file = ElfFile::open(machine, "/lib");
   ASSERT_TRUE(file.is_found()) << file.reason;
@@ -95,7 +95,7 @@ TEST(ElfFile, RejectsOtherAndTruncatedFiles) {
   }
 }
 
-TEST(ElfFile, VersionsInACircleEnd) {
+TEST(ElfFile, TerminatesOnCyclicVersionLists) {
   ElfBytes elf;
   Elf64_Verdef loop{};
   loop.vd_aux = sizeof(loop);
@@ -109,7 +109,7 @@ TEST(ElfFile, VersionsInACircleEnd) {
       << "one entry has place: one is read";
 }
 
-TEST(ElfFile, RefusesSectionsThatAreTooLarge) {
+TEST(ElfFile, RejectsSectionsThatAreTooLarge) {
   ElfBytes elf;
   const std::uint32_t texts = elf.add(".dynstr", SHT_STRTAB, std::string(2, '\0'));
   elf.add(".dynsym", SHT_DYNSYM, std::string(40001 * sizeof(Elf64_Sym), '\0'), texts);

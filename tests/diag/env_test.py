@@ -50,12 +50,12 @@ def dgx(**more):
 
 
 class EnvRules(Test):
-    def test_a_machine_whose_adapters_are_all_good_needs_nothing_for_nccl(self):
+    def test_good_adapters_require_no_nccl_settings(self):
         ended = env(m.server(), "nccl")
         self.assertEqual(commands(ended), [])
         self.assertIn("# nothing needs to be set for nccl on this machine", ended.lines)
 
-    def test_slow_adapters_without_a_near_gpu_are_left_out(self):
+    def test_excludes_slow_adapters_without_a_near_gpu(self):
         found = document(dgx(), "nccl")
         self.assertEqual([(one["name"], one["value"]) for one in found["set"]], [("NCCL_IB_HCA", "=" + COMPUTE)])
         self.assertIn("mlx5_8: no GPU is near it", found["set"][0]["reason"])
@@ -65,20 +65,20 @@ class EnvRules(Test):
         found = document(dgx(**{"/proc/self/environ": m.environ(NCCL_IB_HCA="=" + COMPUTE)}), "nccl")
         self.assertTrue(found["set"][0]["is_set"])
 
-    def test_the_adapter_of_the_default_route_and_a_bonds_are_left_out(self):
+    def test_excludes_default_route_and_bond_adapters(self):
         device = m.NIC2 + "/net/eth1"
         tree = m.changed(m.server(), {device + "/address": "x\n", "/proc/net/route": ROUTE})
         self.assertEqual(settings(tree, "nccl"), {"NCCL_IB_HCA": "=mlx5_0:1"})
         bond = m.changed(m.server(), {device + "/address": "x\n", "/sys/class/net/eth1/master/address": "x\n"})
         self.assertEqual(settings(bond, "nccl"), {"NCCL_IB_HCA": "=mlx5_0:1"})
 
-    def test_a_network_device_is_named_when_there_are_several(self):
+    def test_selects_one_of_several_network_devices(self):
         up = {f"/sys/class/net/{name}/operstate": "up\n" for name in ("eth0", "eth1", "docker0", "lo")}
         self.assertEqual(settings(m.changed(m.server(), {**up, "/proc/net/route": ROUTE}), "nccl"), {"NCCL_SOCKET_IFNAME": "=eth1"})
         for fewer in ({"/sys/class/net/eth0/operstate": "down\n"}, {"/proc/net/route": ROUTE.replace("00000000", "0000000A")}):
             self.assertEqual(settings(m.changed(m.server(), {**up, "/proc/net/route": ROUTE, **fewer}), "nccl"), {})
 
-    def test_an_old_nccl_on_roce_needs_the_index_of_the_address(self):
+    def test_old_nccl_on_roce_requires_the_gid_index(self):
         ports = {}
         for name, index in (("mlx5_0", 3), ("mlx5_1", 3)):
             port = f"/sys/class/infiniband/{name}/ports/1/"
@@ -97,19 +97,19 @@ class EnvRules(Test):
         self.assertIn("NCCL_TOPO_FILE", document(NAMED["vm-azure-8x"](), "nccl")["notes"][0])
         self.assertEqual(document(NAMED["gh200"](), "nccl")["notes"], [])
 
-    def test_user_options(self):
+    def test_applies_user_options(self):
         self.assertEqual(settings(m.server(), "nccl", "--fabric", "rail"), {"NCCL_CROSS_NIC": "0"})
         self.assertEqual(settings(m.server(), "nccl", "--fabric", "ecmp"), {"NCCL_IB_QPS_PER_CONNECTION": "4", "NCCL_IB_SPLIT_DATA_ON_QPS": "0"})
         self.assertEqual(settings(m.server(), "ucx", "--assert"), {"UCX_IB_GPU_DIRECT_RDMA": "y"})
 
-    def test_ucx_gets_the_adapter_of_each_rank_where_each_has_one(self):
+    def test_ucx_uses_the_adapter_of_each_rank(self):
         found = document(dgx(), "ucx")
         self.assertEqual([rank["set"] for rank in found["ranks"]], [{"UCX_NET_DEVICES": f"mlx5_{i}:1"} for i in range(8)])
         self.assertEqual((found["set"], document(m.server(), "ucx")["ranks"][0]["set"]), ([], {}))
         short = m.changed(m.server(), {"/proc/self/environ": m.environ(UCX_TLS="sm,self,tcp")})
         self.assertEqual(settings(short, "ucx"), {"UCX_TLS": "rc,cuda,sm,self"})
 
-    def test_nvshmem(self):
+    def test_proposes_nvshmem_settings(self):
         self.assertEqual(settings(m.server(), "nvshmem"), {})
         self.assertEqual(settings(NAMED["aws-p5-efa"](), "nvshmem"), {"NVSHMEM_REMOTE_TRANSPORT": "libfabric", "NVSHMEM_LIBFABRIC_PROVIDER": "efa"})
         key = {"/proc/driver/nvidia/params": m.params() + 'RegistryDwords: "PeerMappingOverride=1;"\n'}
@@ -119,7 +119,7 @@ class EnvRules(Test):
         adapter(tree, "ibp5s0", m.NIC2)
         self.assertEqual(settings(tree, "nvshmem"), {"NVSHMEM_HCA_PREFIX": "ibp"})
 
-    def test_mpi(self):
+    def test_proposes_mpi_settings(self):
         library = {"/usr/lib/x86_64-linux-gnu/libucp.so.0": m.Link("libucp.so.0.0.0"), "/usr/lib/x86_64-linux-gnu/libucp.so.0.0.0": "x"}
         self.assertEqual(settings(m.changed(m.server(), library), "openmpi"), {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx"})
         self.assertEqual(settings(m.server(), "openmpi"), {})
@@ -157,7 +157,7 @@ class EnvRules(Test):
 
 
 class EnvPresent(Test):
-    def test_what_is_set_already_is_judged(self):
+    def test_checks_existing_settings(self):
         tree = m.changed(m.server(), {"/proc/self/environ": m.environ(NCCL_NET_GDR_LEVEL="pix", NCCL_IB_HAC="x")})
         self.assertIn("# now fail env.gdr_level: NCCL_NET_GDR_LEVEL: 'pix' in the environment", env(tree, "nccl").out)
         self.assertEqual({(one["check"], one["state"]) for one in document(tree, "ucx")["present"]},
@@ -190,7 +190,7 @@ class EnvFormats(Test):
             shown = subprocess.run([shell, "-c", ended.out + '\nprintf %s "$NCCL_IB_HCA"'], capture_output=True, text=True, check=True)
             self.assertEqual(shown.stdout, "=" + COMPUTE, shell)
 
-    def test_what_zsh_expands_is_quoted_for_every_shell(self):
+    def test_quotes_words_that_zsh_expands(self):
         quoted = f"'={COMPUTE}'"
         for form, start in (("sh", "export NCCL_IB_HCA=" + quoted), ("slurm", "export NCCL_IB_HCA=" + quoted),
                             ("ompi", "mpirun -x NCCL_IB_HCA=" + quoted + " "), ("docker", "docker run --gpus all")):
@@ -200,7 +200,7 @@ class EnvFormats(Test):
         self.assertIn(f" -e 'NCCL_IB_HCA=={COMPUTE}' ", env(dgx(), "nccl", "--format", "docker").out)
         self.assertIn("NCCL_IB_HCA==" + COMPUTE, env(dgx(), "nccl", "--format", "dotenv").lines, "docker --env-file keeps quotes")
 
-    def test_masks_of_slurm_are_the_slices(self):
+    def test_slurm_masks_match_the_slices(self):
         line = commands(env(dgx(), "nccl", "--format", "slurm"))[-1]
         self.assertTrue(line.startswith("srun --ntasks-per-node=8 --cpu-bind=mask_cpu:0x"), line)
         masks = line.split("mask_cpu:")[1].split()[0].split(",")
@@ -209,7 +209,7 @@ class EnvFormats(Test):
             self.assertEqual(cpus_of(mask), set(range(first, first + 14)) | set(range(first + 112, first + 126)))
         self.assertIn("--mem-bind=map_mem:0,0,0,0,1,1,1,1 PROGRAM", line)
 
-    def test_arguments_of_mpirun_and_places_of_a_rankfile(self):
+    def test_prints_mpirun_arguments_and_rankfile_slots(self):
         ended = env(dgx(), "nccl", "--format", "ompi")
         self.assertEqual(commands(ended), [f"mpirun -x NCCL_IB_HCA='={COMPUTE}' --map-by ppr:8:node --bind-to none gdrkit bind -- PROGRAM"])
         self.assertIn("#   rank 4=+n0 slot=56-69,168-181", ended.lines)
@@ -222,7 +222,7 @@ class EnvFormats(Test):
         for form in ("k8s", "docker"):
             self.assertNotIn("IPC_LOCK", env(alone, "nccl", "--format", form).out)
 
-    def test_a_name_that_is_more_than_a_word_is_left_out(self):
+    def test_omits_adapter_names_with_special_characters(self):
         for name in ("mlx5_0;touch x", "mlx5_0\n$(touch x)", "mlx5_0'"):
             tree = m.changed(NAMED["dgx-h100-ok"](), {"/sys/class/infiniband/mlx5_0": None})
             folder = "/sys/class/infiniband/" + name
@@ -251,7 +251,7 @@ class EnvFormats(Test):
     def test_this_machine_gets_a_proposal(self):
         self.assertEqual(run("gdrkit", "env", "nccl", "--json").code, 0)
 
-    def test_wrong_usage(self):
+    def test_rejects_wrong_usage(self):
         for arguments, part in (((), "the library is missing"), (("mpich",), "unknown library"), (("nccl", "mpich"), "unknown library"),
                                 (("nccl", "--format", "ucx.conf"), "cannot write ucx.conf"), (("ucx", "--format", "nccl.conf"), "cannot write nccl.conf"),
                                 (("nccl", "--format", "xml"), "xml"), (("nccl", "--fabric", "mesh"), "mesh")):

@@ -71,7 +71,7 @@ TEST_F(EnvironmentTest, IsUnknownWithoutVariablesAndWithTooMany) {
   EXPECT_TRUE(read().variables().is_found());
 }
 
-TEST_F(EnvironmentTest, NcclTakesVariableThenOwnFileThenSystemFileAndKeepsBlanks) {
+TEST_F(EnvironmentTest, NcclReadsVariableThenOwnThenSystemFile) {
   put_variables("HOME=/root;NCCL_ALGO=Ring;");
   put("/root/.nccl.conf", "NCCL_ALGO=Tree\n#NCCL_X=1\nNCCL_PROTO=LL\nNCCL_PROTO=Simple\n NCCL_DEBUG = INFO\nwords\n");
   put("/etc/nccl.conf", "NCCL_ALGO=CollNet\nNCCL_PROTO=LL128");
@@ -92,7 +92,7 @@ TEST_F(EnvironmentTest, AVariableSelectsNcclsOwnFile) {
   EXPECT_EQ(values(read().of("NCCL_ALGO")), (std::vector<std::string>{"Ring"}));
 }
 
-TEST_F(EnvironmentTest, UcxTakesTheLastLineOfTheNearestFile) {
+TEST_F(EnvironmentTest, UcxUsesTheLastLineOfTheNearestFile) {
   put_variables("HOME=/root;UCX_CONFIG_DIR=/opt/conf;");
   put("/etc/ucx/ucx.conf",
       "UCX_TLS = rc ; comment\nUCX_RNDV_THRESH=1k\n[Grace]\nCPU model=Grace\nUCX_MAX_RNDV_RAILS=1\n");
@@ -111,7 +111,7 @@ TEST_F(EnvironmentTest, AFileThatIsFoundTwiceIsReadOnce) {
   EXPECT_EQ(read().of("UCX_TLS").size(), 1u);
 }
 
-TEST_F(EnvironmentTest, NvshmemsFilesWinOverVariables) {
+TEST_F(EnvironmentTest, NvshmemFilesOverrideVariables) {
   put_variables("NVSHMEM_DEBUG=INFO;");
   put("/etc/nvshmem.conf", " NVSHMEM_DEBUG = WARN # quiet\n");
   EXPECT_EQ(values(read().of("NVSHMEM_DEBUG")), (std::vector<std::string>{"WARN", "INFO"}));

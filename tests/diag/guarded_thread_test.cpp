@@ -42,7 +42,7 @@ int inside(const std::function<int()>& attempt) {
   return error;
 }
 
-TEST_F(GuardedThread, RefusesEveryWayToChangeAFile) {
+TEST_F(GuardedThread, DeniesEveryCallThatChangesAFile) {
   const std::string file = path("file");
   const std::string other = path("other");
   const std::vector<std::function<int()>> attempts = {

@@ -31,7 +31,7 @@ TEST(SaltedHash, IsSipHash) {
   EXPECT_EQ(hash.value(message), 0xa129ca6149be45e5u);
 }
 
-TEST(SaltedHash, AddressesKeepTheirSubnets) {
+TEST(SaltedHash, PreservesSubnetsOfAddresses) {
   const SaltedHash hash(SaltedHash::random_salt());
   const auto one = hash.address({10, 1, 2, 3});
   const auto near = hash.address({10, 1, 2, 200});
@@ -54,7 +54,7 @@ TEST_F(IdentifiersTest, KeepsOtherText) {
     EXPECT_EQ(prose(text), text);
 }
 
-TEST_F(IdentifiersTest, ReplacesEachByTheSameForm) {
+TEST_F(IdentifiersTest, ReplacesIdentifiersWithTheSameFormat) {
   const std::pair<const char*, const char*> cases[] = {
       {"b83f:d203:0012:4c6e", "xxxx:xxxx:xxxx:xxxx"},
       {"b8:3f:d2:12:4c:6e", "xx:xx:xx:xx:xx:xx"},

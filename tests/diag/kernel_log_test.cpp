@@ -42,7 +42,7 @@ TEST(KernelLog, KeepsRelevantMessagesWithTheirTime) {
   EXPECT_EQ(log.value.messages[1].text, "DMAR: ?[31mfault;x");
 }
 
-TEST(KernelLog, ReportsThatTheOldestAreLost) {
+TEST(KernelLog, ReportsLostMessages) {
   EXPECT_FALSE(play({"6,7,5,-;Linux\n"}).value.is_whole) << "the first record is not number 0";
   EXPECT_FALSE(play({"6,0,5,-;Linux\n", "!" + std::to_string(EPIPE), "6,9,5,-;x\n"}).value.is_whole)
       << "overwritten meanwhile";
@@ -58,7 +58,7 @@ TEST(KernelLog, RejectsUnreadableAndInvalidInput) {
   }
 }
 
-TEST(KernelLog, EndsWhenTheLogIsWrittenFasterThanItIsRead) {
+TEST(KernelLog, StopsIfTheLogGrowsFasterThanItReads) {
   const auto endless = read_kmsg([](char*, std::size_t) {
     errno = EPIPE;
     return ssize_t{-1};
@@ -88,7 +88,7 @@ TEST(KernelLog, ReadsADeviceRecordByRecord) {
   EXPECT_EQ(log.value.messages[1].text, "NVRM: two");
 }
 
-TEST(KernelLog, SurvivesRecordingUnchanged) {
+TEST(KernelLog, RecordingPreservesMessages) {
   KernelLog log;
   log.is_whole = false;
   log.messages = {{0, "NVRM: first"}, {1'234'567'000'001, "DMAR: a fault, with words 1.5 "}, {9, "nvidia "}};
@@ -103,7 +103,7 @@ TEST(KernelLog, SurvivesRecordingUnchanged) {
   EXPECT_EQ(to_text(back.value), to_text(log));
 }
 
-TEST(KernelLog, RefusesDamagedRecordings) {
+TEST(KernelLog, RejectsDamagedRecordings) {
   for (const char* text : {"x", "1 a", "1.5 a", "1.5000000 a", "-1.000000 a", "1.-00001 a", "1.000000", ".000000 a",
                            "1.00000x a", "9223372036854775807.000000 a", "0.000000 a\n0x1.000000 b"}) {
     const auto log = parse_kernel_log(text);

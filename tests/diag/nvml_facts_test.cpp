@@ -79,7 +79,7 @@ class RandomFacts {
   std::mt19937 chance_;
 };
 
-TEST(NvmlFacts, SurviveAWriteAndAReadExactly) {
+TEST(NvmlFacts, RoundTripExactly) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     const auto facts = RandomFacts(seed).document();
     const std::string text = to_json_text(facts);
@@ -103,7 +103,7 @@ TEST(NvmlFacts, AreFoundByAddress) {
   EXPECT_EQ(facts.value.pair_of("0000:04:00.0", "0000:04:00.0"), nullptr);
 }
 
-TEST(NvmlFacts, AFieldThatIsNotRecordedIsUnreadableAndOneOfTheWrongKindMalformed) {
+TEST(NvmlFacts, DistinguishesMissingFieldsFromWrongTypes) {
   const auto facts = parse_nvml_facts(R"({"schema":"gdrkit.nvml/1","cuda_version":"12.8","cc_enabled":1,
     "cc_environment":-1,"cc_multi_gpu":9223372036854775808,"gpus":[],"pairs":[]})");
   ASSERT_TRUE(facts.is_found()) << facts.reason;
@@ -116,7 +116,7 @@ TEST(NvmlFacts, AFieldThatIsNotRecordedIsUnreadableAndOneOfTheWrongKindMalformed
 }
 
 // Parsing a list of a million objects would take minutes.
-TEST(NvmlFacts, ADocumentOfMoreThanAnyMachineIsMalformedWithoutBeingParsed) {
+TEST(NvmlFacts, RejectsHugeDocumentsWithoutParsingThem) {
   std::string text = R"({"schema":"gdrkit.nvml/1","gpus":[{})";
   for (int i = 0; i < 1'000'000; ++i) text += ",{}";
   EXPECT_EQ(parse_nvml_facts(text + "]}").outcome, Outcome::malformed);
@@ -127,7 +127,7 @@ TEST(NvmlFacts, ADocumentOfMoreThanAnyMachineIsMalformedWithoutBeingParsed) {
   EXPECT_NE(parse_nvml_facts(named).outcome, Outcome::malformed);
 }
 
-TEST(NvmlFacts, OtherDocumentsAreMalformedAsAWhole) {
+TEST(NvmlFacts, RejectsOtherDocuments) {
   const std::string start = R"({"schema":"gdrkit.nvml/1",)";
   std::string many_gpus = start + R"("pairs":[],"gpus":[)";
   for (std::size_t i = 0; i <= most_nvml_gpus; ++i)

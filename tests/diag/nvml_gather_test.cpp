@@ -116,7 +116,7 @@ TEST_F(NvmlGather, KeepsLinksAndPairs) {
 }
 
 /// Every function with every kind of failure: its facts have no value and a reason; all others are unchanged.
-TEST_F(NvmlGather, OneFailingFunctionTakesItsFactsAlone) {
+TEST_F(NvmlGather, AFailedFunctionLosesOnlyItsOwnFacts) {
   const auto healthy = gather_nvml_facts(*nvml_);
   const std::set<std::string> without_facts = {"nvmlShutdown", "nvmlDeviceGetNvLinkState",
                                                "nvmlSystemGetConfComputeState"};
@@ -164,7 +164,7 @@ TEST_F(NvmlGather, AnOlderDriverLacksTheFactsOfItsMissingFunctions) {
   EXPECT_EQ(facts.value.gpus[0].links[3].speed_mbps.outcome, Outcome::unreadable);
 }
 
-TEST_F(NvmlGather, WithoutNvlinkNoLinkIsReportedAndAFailureIsNotZero) {
+TEST_F(NvmlGather, DistinguishesMissingNvlinkFromAFailedQuery) {
   fail_("nvmlDeviceGetFieldValues", platform::nvml_not_supported);
   fail_("nvmlDeviceGetNvLinkState", platform::nvml_not_supported);
   auto facts = gather_nvml_facts(*nvml_);
@@ -177,7 +177,7 @@ TEST_F(NvmlGather, WithoutNvlinkNoLinkIsReportedAndAFailureIsNotZero) {
   fail_(nullptr, 0);
 }
 
-TEST_F(NvmlGather, NonsenseIsMalformedOrMadePrintable) {
+TEST_F(NvmlGather, InvalidResultsAreMalformedOrMadePrintable) {
   talk_nonsense_(true);
   const auto facts = gather_nvml_facts(*nvml_);
   talk_nonsense_(false);

@@ -11,7 +11,7 @@
 namespace gdrkit::diag::snapshot {
 namespace {
 
-TEST(RecordedPaths, BracesAreAlternatives) {
+TEST(RecordedPaths, BracesListAlternatives) {
   EXPECT_EQ(without_braces("/a"), (std::vector<std::string>{"/a"}));
   EXPECT_EQ(without_braces("/{a,b/c}/{x,y}"), (std::vector<std::string>{"/a/x", "/a/y", "/b/c/x", "/b/c/y"}));
   EXPECT_EQ(without_braces("/{,a}b"), (std::vector<std::string>{"/b", "/ab"}));
@@ -36,7 +36,7 @@ TEST(RecordedPaths, SecretsAreNotRecorded) {
     EXPECT_FALSE(is_recorded_variable(name)) << name;
 }
 
-TEST(Recording, IsReadBackWhole) {
+TEST(Recording, IsReadBackCompletely) {
   Recording recording;
   const std::string folder = "/" + std::string(180, 'f');
   const auto add = [&](const std::string& path, topology::NodeKind kind, const std::string& content) {

@@ -40,7 +40,7 @@ EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 class SnapshotArchives(Test):
-    def test_an_archive_is_examined_like_its_folder(self):
+    def test_archive_has_the_same_findings_as_its_folder(self):
         for tree in (m.server(), m.as_user(), m.virtual_machine(), m.without_gpu()):
             with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
                 expected = findings(folder)
@@ -48,7 +48,7 @@ class SnapshotArchives(Test):
                     packed(folder, other + "/x.tar", kind)
                     self.assertEqual(findings(other + "/x.tar"), expected, kind)
 
-    def test_gnu_tar_with_a_very_long_name(self):
+    def test_reads_gnu_tar_with_a_very_long_name(self):
         name = "/" + "n" * 200 + ".conf"
         tree = m.changed(m.server(), {"/etc/modules-load.d/gpu.conf": None, "/etc/modules-load.d" + name: "nvidia-peermem\n"})
         with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
@@ -58,7 +58,7 @@ class SnapshotArchives(Test):
                 packed(folder, other + "/x.tar", kind)
                 self.assertEqual(findings(other + "/x.tar"), expected, kind)
 
-    def test_a_damaged_archive_is_4_with_the_position(self):
+    def test_damaged_archive_exits_with_4_and_the_position(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             path = other + "/x.tar"
             packed(folder, path, "ustar")
@@ -77,7 +77,7 @@ class SnapshotArchives(Test):
                 self.assertEqual((ended.code, ended.out), (4, ""), words)
                 self.assertIn(words, ended.err)
 
-    def test_an_archive_that_leads_out_is_refused(self):
+    def test_rejects_an_archive_with_outside_paths(self):
         with tempfile.TemporaryDirectory() as other:
             with tarfile.open(other + "/x.tar", "w") as tar:
                 member = tarfile.TarInfo("../../etc/passwd")
@@ -86,7 +86,7 @@ class SnapshotArchives(Test):
             self.assertEqual(ended.code, 4)
             self.assertIn("leads out of the archive", ended.err)
 
-    def test_an_archive_from_a_pipe(self):
+    def test_reads_an_archive_from_a_pipe(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             packed(folder, other + "/x.tar", "ustar")
             with open(other + "/x.tar", "rb") as file:
@@ -94,7 +94,7 @@ class SnapshotArchives(Test):
                                        input=file.read(), capture_output=True, timeout=240, check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
-    def test_a_minus_is_a_recording_on_standard_input_for_every_program(self):
+    def test_every_program_reads_a_recording_from_standard_input(self):
         def piped(content, *arguments):
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], input=content, capture_output=True, timeout=240, check=False)
             return ended.returncode, ended.stdout.decode("latin-1"), ended.stderr.decode()
@@ -138,7 +138,7 @@ def members(archive):
 
 
 class SnapshotRoundTrip(Test):
-    def test_a_recording_of_every_machine_has_its_findings(self):
+    def test_recording_keeps_the_findings_of_every_machine(self):
         machines = {**{name: make() for name, make in NAMED.items()}, "server": m.server(), "user": m.as_user(),
                     "virtual": m.virtual_machine(), "without": m.without_gpu()}
         for name, tree in machines.items():
@@ -154,7 +154,7 @@ class SnapshotRoundTrip(Test):
                     tar.extractall(other + "/unpacked", **EXTRACTION)
                 self.assertEqual(findings(other + "/unpacked"), findings(folder))
 
-    def test_this_machine_and_its_recording_are_alike(self):
+    def test_this_machine_matches_its_recording(self):
         with tempfile.TemporaryDirectory() as other:
             ended = run("gdrkit", "snapshot", other + "/x.tar")
             self.assertEqual(ended.code, 3 if "could not be read" in ended.err else 0, ended.err)
@@ -194,7 +194,7 @@ class SnapshotList(Test):
                         opened.add(path)
         return seen, opened
 
-    def test_the_list_names_all_files_that_the_checks_access(self):
+    def test_list_contains_all_accessed_files(self):
         if shutil.which("strace") is None:
             self.skipTest("no strace")
         commands = [("doctor",), ("topo",)] + [
@@ -237,7 +237,7 @@ class SnapshotContent(Test):
             self.assertTrue("outcome" not in document or document["reason"], document)
         self.assertNotIn("/gdrkit/verbs.json", members(snapshot()[0]))
 
-    def test_of_the_environment_only_known_variables_and_no_secrets(self):
+    def test_records_known_variables_without_secrets(self):
         harmless = {"NCCL_DEBUG": "INFO", "UCX_TLS": "rc,cuda", "SLURM_LOCALID": "3", "OMPI_MCA_btl": "self"}
         secrets = {"AWS_SECRET_ACCESS_KEY": "canary-1", "SLURM_JWT": "canary-2", "NVIDIA_API_KEY": "canary-3",
                    "CUDA_REGISTRY_TOKEN": "canary-4", "DATABASE_URL": "canary-5", "NCCL_PASSWORD": "canary-6",
@@ -250,7 +250,7 @@ class SnapshotContent(Test):
         for text in (b"canary", b"HF_TOKEN", b"API_KEY"):
             self.assertNotIn(text, archive)
 
-    def test_home_is_named_when_a_file_of_a_library_is_in_it(self):
+    def test_records_home_only_if_it_has_library_files(self):
         with tempfile.TemporaryDirectory() as home:
             self.assertNotIn(home.encode(), snapshot(environment={"HOME": home, "NCCL_DEBUG": "INFO"})[0])
             with open(home + "/.nccl.conf", "w", encoding="ascii") as file:
@@ -262,7 +262,7 @@ class SnapshotContent(Test):
             self.assertEqual(members(archive)[home + "/.nccl.conf"], b"NCCL_IB_HCA=mlx5_0\n")
             self.assertNotIn(b"canary", archive)
 
-    def test_processes_and_descriptors_are_not_in_it(self):
+    def test_excludes_processes_and_descriptors(self):
         archive, _ = snapshot()
         for path in members(archive):
             self.assertNotRegex(path, r"^/proc/(\d+|self/fd)(/|$)")
@@ -279,7 +279,7 @@ class SnapshotContent(Test):
         with Lent(m.server()) as folder:
             self.assertNotIn("could not be read", snapshot("--root", folder, codes=(0,))[1])
 
-    def test_a_recording_that_lacks_files_still_lacks_them_when_it_is_recorded_again(self):
+    def test_recording_again_keeps_missing_files_missing(self):
         with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as folder, tempfile.TemporaryDirectory() as other:
             ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar")
             self.assertEqual((ended.code, os.listdir(other)), (3, ["x.tar"]))
@@ -287,14 +287,14 @@ class SnapshotContent(Test):
             again = run("gdrkit", "snapshot", "--root", other + "/x.tar", other + "/y.tar")
             self.assertEqual((again.code, again.err), (3, ended.err))
 
-    def test_files_without_a_size_are_read_to_their_end(self):
+    def test_reads_files_without_a_size_to_the_end(self):
         text = members(snapshot()[0])["/proc/cpuinfo"]
         with open("/proc/cpuinfo", "rb") as file:
             self.assertEqual(text.count(b"processor"), file.read().count(b"processor"))
 
 
 class SnapshotJson(Test):
-    def test_it_has_what_the_text_has(self):
+    def test_json_matches_the_text(self):
         with Lent(m.as_user()) as folder, tempfile.TemporaryDirectory() as other:
             path = other + "/x.tar"
             ended = run("gdrkit", "snapshot", "--root", folder, path)
@@ -308,7 +308,7 @@ class SnapshotJson(Test):
             self.assertEqual((document["exit_code"], again.err), (ended.code, ended.err))
             self.assertEqual(size, str(len(snapshot("--root", folder)[0])))
 
-    def test_unreadable_files_are_named(self):
+    def test_lists_unreadable_files(self):
         tree = m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})
         with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
             document, _ = self.json_of("snapshot", "--root", folder, other + "/x.tar", code=3)
@@ -327,7 +327,7 @@ class SnapshotJson(Test):
             with open(other + "/x.json", encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["bytes"], os.path.getsize(other + "/x.tar"))
 
-    def test_the_list_as_json_has_every_path_of_the_text(self):
+    def test_list_as_json_matches_the_text(self):
         document, _ = self.json_of("snapshot", "--list")
         self.assertEqual(document["schema"], "gdrkit.snapshot-list/1")
         text = run("gdrkit", "snapshot", "--list").out
@@ -337,7 +337,7 @@ class SnapshotJson(Test):
 
 
 class SnapshotFile(Test):
-    def test_a_file_that_is_there_stays_without_force(self):
+    def test_keeps_an_existing_file_without_force(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             path = other + "/x.tar"
             with open(path, "w", encoding="ascii") as file:
@@ -351,7 +351,7 @@ class SnapshotFile(Test):
             self.assertTrue(tarfile.is_tarfile(path))
             self.assertEqual(os.listdir(other), ["x.tar"])
 
-    def test_wrong_usage_is_2_a_full_disk_1_and_no_recording_4(self):
+    def test_exit_codes_distinguish_usage_disk_and_recording_errors(self):
         with tempfile.TemporaryDirectory() as other:
             for arguments in ((), ("a", "b"), ("/nowhere/at/all/x.tar",), (other,), ("--root",)):
                 ended = run("gdrkit", "snapshot", *arguments)
@@ -362,7 +362,7 @@ class SnapshotFile(Test):
         with Lent(m.server()) as folder:
             self.assertEqual(run("gdrkit", "snapshot", "--root", folder, "/dev/full").code, 1)
 
-    def test_a_write_that_fails_leaves_no_file_behind(self):
+    def test_failed_write_leaves_no_file(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
@@ -371,7 +371,7 @@ class SnapshotFile(Test):
             self.assertEqual((ended.returncode, ended.stdout, os.listdir(other)), (1, "", []), ended.stderr)
             self.assertIn("cannot write " + other, ended.stderr)
 
-    def test_a_full_disk_leaves_no_file_behind(self):
+    def test_full_disk_leaves_no_file(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", other], capture_output=True, check=False).returncode != 0:
                 self.skipTest("only root mounts a small file system")
@@ -382,7 +382,7 @@ class SnapshotFile(Test):
             finally:
                 subprocess.run(["umount", other], check=True)
 
-    def test_an_output_that_cannot_be_written_is_a_failure(self):
+    def test_unwritable_output_is_an_error(self):
         with Lent(m.server()) as folder, open("/dev/full", "wb") as full:
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", "--root", folder, "-"], stdout=full,
                                    stderr=subprocess.PIPE, text=True, timeout=240, check=False)
@@ -425,7 +425,7 @@ class SnapshotRedaction(Test):
             "/home/wanda/.nccl.conf": "NCCL_DEBUG=INFO\n", "/proc/self/environ": "".join(f"{n}={v}\0" for n, v in environ.items()),
             "/gdrkit/nvml.json": json.dumps(nvml) + "\n", "/gdrkit/kernel_log": log})
 
-    def test_the_originals_are_removed_and_the_findings_are_unchanged(self):
+    def test_removes_original_identifiers_and_keeps_findings(self):
         with Lent(self.tree()) as folder, tempfile.TemporaryDirectory() as other:
             plain, _ = snapshot("--root", folder)
             archive, _ = snapshot("--root", folder, "--redact")
@@ -441,7 +441,7 @@ class SnapshotRedaction(Test):
         self.assertNotEqual(archive, again, "each archive has a salt of its own")
         self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
-    def test_equal_stays_equal_and_forms_stay(self):
+    def test_keeps_equality_and_format_of_identifiers(self):
         with Lent(self.tree()) as folder:
             files = {path: content.decode("latin-1").strip("\n") for path, content in
                      members(snapshot("--root", folder, "--redact")[0]).items() if content is not None}
@@ -472,7 +472,7 @@ class SnapshotRedaction(Test):
         self.assertTrue(any(path.startswith(environ["HOME"] + "/") for path in files))
         self.assertEqual(files["/proc/mounts"], "tmpfs /dev/shm tmpfs rw 0 0")
 
-    def test_other_spellings_and_files_with_zeros_are_redacted(self):
+    def test_redacts_other_spellings_and_files_with_nul_bytes(self):
         s = self.SECRETS
         bare = s["mac"].replace(":", "")
         library = b"\x7fELF\0/home/wanda/src/x.c\0end"
@@ -496,7 +496,7 @@ class SnapshotRedaction(Test):
         self.assertIn(b"ib0\t00000000\t", files["/proc/net/route"], "the way out is still there")
         self.assertEqual(files["/lib/x86_64-linux-gnu/libmlx5.so.1"], library.replace(b"wanda", b"xxxxx"))
 
-    def test_states_stay_on_other_machines(self):
+    def test_keeps_findings_of_other_machines(self):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
             with self.subTest(name), Lent(NAMED[name]()) as folder, tempfile.TemporaryDirectory() as other:
                 with open(other + "/x.tar", "wb") as file:
@@ -506,7 +506,7 @@ class SnapshotRedaction(Test):
 
 
 class DoctorDiff(Test):
-    def test_equal_machines_are_0_and_a_drift_is_1_and_named(self):
+    def test_exits_with_0_if_equal_and_reports_drift_with_1(self):
         drifted = m.changed(m.server(), {m.NIC + "/current_link_width": "8\n", "/sys/module/gdrdrv/version": "2.3\n"})
         with Lent(m.server()) as one, Lent(m.server()) as same, Lent(drifted) as other:
             equal = run("gdrkit", "doctor", "diff", one, same)
@@ -531,12 +531,12 @@ class DoctorDiff(Test):
         self.assertIn(f"{len(document['not_compared'])} checks were not compared: add --level probe", text.lines)
         self.assertEqual(run("gdrkit", "doctor", "diff", one, "/", "--level", "deep").code, 2)
 
-    def test_counts_differ_without_a_difference(self):
+    def test_ignores_different_counter_values(self):
         counted = m.changed(m.server(), {m.GPU + "/aer_dev_correctable": "RxErr 3\nTOTAL_ERR_COR 3\n"})
         with Lent(m.server()) as one, Lent(counted) as other:
             self.assertEqual(run("gdrkit", "doctor", "diff", one, other, "--only", "pcie.aer").code, 0)
 
-    def test_wrong_usage_is_2_and_no_recording_4(self):
+    def test_exit_codes_distinguish_usage_and_recording_errors(self):
         for arguments in (("a",), (), ("a", "b", "c"), ("/", "/", "--short")):
             self.assertEqual(run("gdrkit", "doctor", "diff", *arguments).code, 2, arguments)
         self.assertEqual(run("gdrkit", "doctor", "diff", "/nowhere", "/").code, 4)

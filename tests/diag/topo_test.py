@@ -49,7 +49,7 @@ class TopoMachines(Test):
         self.assertEqual(document["looked_at"]["nvswitches"], 4)
         self.assertTrue(document["distances_are_over_pcie_alone"])
 
-    def test_nvlink_of_a_recording_is_shown_at_any_level(self):
+    def test_shows_nvlink_of_a_recording_at_any_level(self):
         document = look(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18))
         self.assertFalse(document["distances_are_over_pcie_alone"])
         self.assertEqual((cell(document, "smi", "GPU0", "GPU7"), cell(document, "nccl", "GPU0", "GPU7")), ("NV18", "NVL"))
@@ -71,16 +71,16 @@ class TopoMachines(Test):
         with Lent(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
             self.assertNotIn("*", run("gdrkit", "topo", "--root", folder, "--as", "all").out)
 
-    def test_two_levels_of_a_broadcom_switch_are_one_to_nccl_alone(self):
+    def test_only_nccl_merges_two_broadcom_switch_levels(self):
         document = look(tree_of("hgx-a100-cascade"))
         self.assertEqual([cell(document, library, "GPU0", "mlx5_1") for library in ("smi", "nccl", "nvshmem", "ucx")],
                          ["PXB", "PIX", "PXB", "near"])
 
-    def test_a_gpu_on_the_processors_link_reaches_adapters_by_it(self):
+    def test_gpu_on_a_cpu_link_reaches_adapters_through_it(self):
         self.assertEqual(best(look(_unasked("gh200"))), [("mlx5_0", "NODE")])
         self.assertEqual(best(look(with_nvlinks(tree_of("gh200"), c2c=10))), [("mlx5_0", "P2C")])
 
-    def test_an_adapter_without_an_active_port_is_left_out(self):
+    def test_excludes_adapters_without_an_active_port(self):
         tree = m.changed(tree_of("dgx-h100-ok"), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
         document = look(tree)
         self.assertNotIn("mlx5_2", [name for name, _ in best(document)])
@@ -94,7 +94,7 @@ class TopoMachines(Test):
 
 
 class TopoColumns(Test):
-    def test_eight_gpus_and_ten_adapters_keep_to_110_columns_with_every_cell(self):
+    def test_large_matrix_fits_110_columns_with_every_cell(self):
         tree = m.changed(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
         document = look(tree)
         with Lent(tree) as folder:
@@ -114,7 +114,7 @@ class TopoColumns(Test):
         block = out[out.index("Distances as nvidia-smi"):].split("\n\n")[0]
         self.assertRegex(block, r"GPU0 .*NIC0 .*CPU Affinity +NUMA Affinity\n")
 
-    def test_a_long_reason_wraps_below_its_start(self):
+    def test_wraps_a_long_reason_with_indentation(self):
         state = "/sys/class/infiniband/mlx5_0/ports/1/state"
         with Lent(m.changed(m.server(), {state: m.UNREADABLE})) as folder:
             lines = run("gdrkit", "topo", "--root", folder).lines
@@ -138,14 +138,14 @@ class TopoUnknown(Test):
         self.assertEqual(matrix_of(ended.lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "?")
         self.assertIn("? unknown: " + place, ended.out)
 
-    def test_ports_that_cannot_be_read_are_reported(self):
+    def test_reports_unreadable_ports(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports": m.UNREADABLE})
         adapter = [d for d in look(tree)["devices"] if d["name"] == "mlx5_0"][0]
         self.assertEqual(adapter["usable"], "unknown")
         with Lent(tree) as folder:
             self.assertIn("unknown whether its ports can be used", run("gdrkit", "topo", "--root", folder).out)
 
-    def test_no_gpu_prints_the_search_criteria(self):
+    def test_prints_the_search_criteria_without_a_gpu(self):
         with Lent(m.without_gpu()) as folder:
             start = time.monotonic()
             ended = run("gdrkit", "topo", "--root", folder)
@@ -155,13 +155,13 @@ class TopoUnknown(Test):
         self.assertIn("No RDMA adapter: /sys/class/infiniband", ended.out)
         self.assertLess(seconds, 30)  # documented as one second; the test machine may be busy
 
-    def test_no_list_of_devices_is_3(self):
+    def test_exits_with_3_without_a_device_list(self):
         document = look({"/etc/hostname": "x\n"})
         self.assertEqual(document["exit_code"], 3)
         self.assertIn("/sys/bus/pci/devices", document["missing"])
         self.assertEqual(look(m.changed(m.server(), {"/sys/bus/pci/devices": m.UNREADABLE}))["exit_code"], 3)
 
-    def test_hostile_text_reaches_no_terminal(self):
+    def test_escapes_hostile_text(self):
         tree = m.changed(m.server(), {m.GPU + "/local_cpulist": "\x1b[2J\n", m.GPU + "/numa_node": "\x1b]0;x\n",
                                       "/gdrkit/nvml.json": "\x1b{"})
         with Lent(tree) as folder:
@@ -180,7 +180,7 @@ class TopoNcclFile(Test):
             file.write(ended.out)
         return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
 
-    def test_the_file_for_nccl_has_the_same_meaning_for_it(self):
+    def test_nccl_file_describes_the_same_topology(self):
         for name in ("dgx-h100-ok", "hgx-a100-cascade", "hgx-node-sys", "epyc-nps4", "vm-azure-8x", "aws-p5-efa"):
             with self.subTest(name), tempfile.TemporaryDirectory() as other:
                 machine, file, _ = self.out_and_in(tree_of(name), other)
@@ -188,7 +188,7 @@ class TopoNcclFile(Test):
                 self.assertEqual([d["name"] for d in file["devices"]], [d["name"] for d in machine["devices"]])
                 self.assertEqual([b["gpu"] for b in file["best_adapters"]], [b["gpu"] for b in machine["best_adapters"]])
 
-    def test_the_file_has_the_attributes_that_nccl_requires(self):
+    def test_file_has_the_attributes_required_by_nccl(self):
         with tempfile.TemporaryDirectory() as other:
             _, _, text = self.out_and_in(tree_of("dgx-h100-ok"), other)
         system = xml.etree.ElementTree.fromstring(text)
@@ -200,14 +200,14 @@ class TopoNcclFile(Test):
         self.assertEqual(gpu.find("gpu/nvlink").attrib["count"], "18")
         self.assertEqual(system.find(".//net[@name='mlx5_3']").attrib["speed"], "400000")
 
-    def test_an_unknown_machine_yields_no_file(self):
+    def test_writes_no_file_for_an_unknown_machine(self):
         place = [path for path in tree_of("hgx-node-sys") if path.endswith("0000:31:00.0/numa_node")][0]
         with Lent(m.changed(tree_of("hgx-node-sys"), {place: "?\n"})) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
         self.assertEqual((ended.code, ended.out), (3, ""))
         self.assertIn("0000:31:00.0/numa_node", ended.err)
 
-    def test_an_invalid_file_is_4_with_its_line(self):
+    def test_invalid_file_exits_with_4_and_the_line(self):
         with tempfile.TemporaryDirectory() as other:
             for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
                                ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
@@ -232,7 +232,7 @@ class TopoPictures(Test):
         self.assertNotIn("http", ended.out.replace('"http://www.w3.org/2000/svg"', ""))
         return [text.text for text in xml.etree.ElementTree.fromstring(ended.out).iter(self.SVG + "text")]
 
-    def test_the_picture_names_nodes_switches_devices_and_links(self):
+    def test_picture_shows_nodes_switches_devices_and_links(self):
         texts = self.texts("dgx-h100-ok")
         for number in range(8):
             self.assertIn(f"GPU{number}", texts)
@@ -272,7 +272,7 @@ class TopoPictures(Test):
         self.assertEqual(len({below for _, below in edges}), len(edges))
         self.assertTrue(text.startswith("graph topology {") and text.endswith("}\n"))
 
-    def test_hostile_names_stay_text(self):
+    def test_hostile_names_remain_text(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/<b>&\"x/device": m.Link(m.NIC)})
         with Lent(tree) as folder:
             svg = run("gdrkit", "topo", "--root", folder, "--svg").out
@@ -280,7 +280,7 @@ class TopoPictures(Test):
         self.assertIn('<b>&"x', [t.text for t in xml.etree.ElementTree.fromstring(svg).iter(self.SVG + "text")])
         self.assertIn('label="<b>&\\"x', dot)
 
-    def test_a_file_of_nccl_has_a_picture(self):
+    def test_draws_an_nccl_file(self):
         with Lent(tree_of("hgx-a100-cascade")) as folder, tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
             file.write(run("gdrkit", "topo", "--root", folder, "--nccl-xml").out)
             file.flush()
@@ -302,7 +302,7 @@ class TopoProgram(Test):
         self.assertEqual(texts[0].split("\n")[1:], texts[1].split("\n")[1:])
         self.assertIn("mlx5_1", texts[1])
 
-    def test_wrong_usage_is_2_and_no_recording_is_4(self):
+    def test_exit_codes_distinguish_usage_and_recording_errors(self):
         for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",), ("--json", "--nccl-xml"), ("--dot", "--svg"),
                           ("--from-nccl-xml", "x", "--root", "y")):
             ended = run("gdrkit", "topo", *arguments)

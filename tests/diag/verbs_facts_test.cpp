@@ -72,7 +72,7 @@ TEST_F(VerbsGather, QueriesEveryDevice) {
   EXPECT_EQ(facts.value.device_named("mlx5_2"), nullptr);
 }
 
-TEST_F(VerbsGather, DistinguishesNoFromUnknownByTheErrorOfTheRegistration) {
+TEST_F(VerbsGather, RegistrationErrorDistinguishesNoFromUnknown) {
   for (const int error : {EOPNOTSUPP, EPROTONOSUPPORT}) {
     const auto facts = with_failing("ibv_reg_dmabuf_mr", error);
     ASSERT_EQ(facts.value.devices.size(), 2u);
@@ -137,7 +137,7 @@ TEST_F(VerbsGather, WorksUnderGuard) {
   EXPECT_EQ(facts.value.devices.size(), 2u);
 }
 
-TEST(VerbsFacts, AreBoundedAndNeverGuessedForARecording) {
+TEST(VerbsFacts, AreBoundedAndNeverGuessedForRecordings) {
   const std::string start = R"({"schema":"gdrkit.verbs/1",)";
   std::string many = start + R"("dmabuf_call":true,"devices":[{"name":"a","dmabuf":true})";
   for (std::size_t i = 0; i < most_verbs_devices; ++i) many += R"(,{"name":"a","dmabuf":true})";

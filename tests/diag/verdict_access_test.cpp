@@ -52,7 +52,7 @@ TEST(VerdictAccess, HoldsForEveryRowOfTheTable) {
   EXPECT_EQ(rows, 729u);
 }
 
-TEST(VerdictAccess, EachDmabufFactCanRuleItOutOrMakeItUnknown) {
+TEST(VerdictAccess, EachDmabufFactCanDenyAccessOrMakeItUnknown) {
   for (Known AccessFacts::*fact : {&AccessFacts::dmabuf_system, &AccessFacts::dmabuf_gpu, &AccessFacts::dmabuf_verbs,
                                    &AccessFacts::dmabuf_allowed}) {
     AccessFacts facts = all_yes();

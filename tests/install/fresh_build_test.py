@@ -140,7 +140,7 @@ class FreshBuild(unittest.TestCase):
         lacking = [path for path in installed if path not in made and os.path.dirname(path) + ".stamp" not in made and not os.path.exists(path)]
         self.assertEqual(lacking, [], f"with {tools or 'no tool'}: ./run build does not make what cmake --install needs")
 
-    def test_with_and_without_optional_tools(self):
+    def test_builds_with_and_without_optional_tools(self):
         choices = [[], list(TOOLS)]
         if os.environ.get("GDRKIT_FULL"):
             choices += [[tool] for tool in TOOLS]

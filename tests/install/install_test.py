@@ -163,14 +163,14 @@ class Prefix(InstallTest):
 
 
 class FindPackage(InstallTest):
-    def test_a_project_with_every_language(self):
+    def test_builds_a_project_in_every_language(self):
         self.installed()
         project = self.copy_project("consumer")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={PREFIX}")
         self.build(project)
         self.expect_programs_work(project)
 
-    def test_a_project_in_c_only(self):
+    def test_builds_a_project_in_c_only(self):
         self.installed()
         project = self.copy_project("c_only")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={PREFIX}")
@@ -214,7 +214,7 @@ class PkgConfig(InstallTest):
         self.run_ok(*compiler.split(), *options, source, *flags, f"-Wl,-rpath,{self.libraries}", "-o", "program")
         return self.run_ok(os.path.join(self.folder, "program"))
 
-    def test_a_plain_compiler_builds_c_and_both_standards_of_cxx(self):
+    def test_compiler_builds_c_and_both_cxx_standards(self):
         examples = os.path.join(SOURCE, "examples")
         own = os.path.join(HERE, "consumer", "cxx17.cpp")
         self.assertIn(SOLVED, self.compile_and_run(CXX, ["-std=c++20"], os.path.join(examples, "first_copy.cpp"), "gdrkit"))
@@ -226,14 +226,14 @@ class PkgConfig(InstallTest):
         self.assertIn("PE 0 of 1: ok", self.compile_and_run(CC, ["-std=c11"], names, "gdrkit_nvshmem"))
         self.assertIn("read back", self.compile_and_run(CC, [], os.path.join(examples, "drop_in.c"), "gdrapi", "gdrkit"))
 
-    def test_the_versions_are_those_of_the_libraries(self):
+    def test_versions_match_the_libraries(self):
         path = os.path.join(self.libraries, "pkgconfig")
         self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrapi", PKG_CONFIG_PATH=path).strip(), "2.6")
         with open(os.path.join(SOURCE, "include", "gdrkit", "version.h"), encoding="utf-8") as file:
             version = ".".join(re.findall(r"(?m)^#define GDRKIT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read()))
         self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrkit", PKG_CONFIG_PATH=path).strip(), version)
 
-    def test_an_older_standard_is_an_error_that_states_the_requirement(self):
+    def test_older_standard_reports_the_requirement(self):
         ended = subprocess.run([*CXX.split(), "-std=c++17", os.path.join(SOURCE, "examples", "first_copy.cpp"),
                                 *self.flags("gdrkit"), "-o", os.path.join(self.folder, "program")],
                                capture_output=True, text=True, check=False)
@@ -261,7 +261,7 @@ class NvshmemHome(InstallTest):
         self.build(project)
         self.expect_two_pes(os.path.join(project, "build", "program"))
 
-    def test_the_link_options_of_a_makefile(self):
+    def test_makefile_links_with_nvshmem_options(self):
         for libraries in (("-lnvshmem_host", "-lnvshmem_device"), ("-lnvshmem",)):
             self.run_ok(*CC.split(), self.source, f"-I{self.home}/include", f"-L{self.home}/lib", *libraries,
                         f"-Wl,-rpath,{self.home}/lib", "-o", "program")
@@ -274,7 +274,7 @@ class NvshmemHome(InstallTest):
                           GDRKIT_BACKEND="emulated")
         self.assertIn("two PEs through the library", out)
 
-    def test_the_launcher_rejects_what_it_does_not_have(self):
+    def test_launcher_rejects_unsupported_options(self):
         for arguments, error in ((("-n", "2", "-hosts", "a,b", "true"), "unsupported option '-hosts'"), (("-n",), "requires a number"),
                                  (("-n", "2"), "missing program")):
             ended = subprocess.run([os.path.join(self.home, "bin", "nvshmrun"), *arguments], capture_output=True, text=True, check=False)
@@ -283,7 +283,7 @@ class NvshmemHome(InstallTest):
 
 
 class NvshmemHomeNvcc(InstallTest):
-    def test_relocatable_device_code(self):
+    def test_links_relocatable_device_code(self):
         home = os.path.join(self.installed(), "gdrkit", "nvshmem")
         nvcc = shutil.which("nvcc", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
         if nvcc is None:
@@ -295,7 +295,7 @@ class NvshmemHomeNvcc(InstallTest):
 
 
 class AddSubdirectory(InstallTest):
-    def test_the_same_targets_and_nothing_else_is_built(self):
+    def test_builds_the_same_targets_only(self):
         project = self.copy_project("consumer")
         self.configure(project, f"-DGDRKIT_SOURCE={SOURCE}")
         with open(os.path.join(project, "build", "CMakeCache.txt"), encoding="utf-8") as file:
@@ -315,7 +315,7 @@ class AddSubdirectory(InstallTest):
 class SourceDistribution(InstallTest):
     """The files that pip builds a wheel from: the tree without the folders that pyproject.toml excludes."""
 
-    def test_cmake_configures_it_as_the_wheel_does(self):
+    def test_cmake_configures_like_the_wheel(self):
         try:
             import tomllib
         except ImportError:
@@ -347,12 +347,12 @@ class Readme(InstallTest):
         self.assertIsNotNone(match, f"README contains no block of {language}")
         return match
 
-    def test_the_program_is_the_example(self):
+    def test_program_matches_the_example(self):
         with open(os.path.join(SOURCE, "examples", "first_copy.cpp"), encoding="utf-8") as file:
             example = file.read().split("\n", 3)[3]  # below the licence and the description
         self.assertEqual(self.block("cpp").group(1), example)
 
-    def test_the_commands_below_it_build_and_run_it(self):
+    def test_documented_commands_build_and_run_the_program(self):
         libraries = self.installed()
         program = self.block("cpp")
         commands = self.block("sh", program.end())
@@ -367,7 +367,7 @@ class Readme(InstallTest):
         output = self.run_ok("bash", "-ec", commands.group(1), HOME=HOME)
         self.assertIn("emulated: the device has what the CPU stored", output)
 
-    def test_the_install_command_is_the_one_that_made_the_prefix(self):
+    def test_install_command_is_documented(self):
         self.assertIn("cmake --install build --prefix ~/opt/gdrkit\n", self.text)
 
 

@@ -24,12 +24,12 @@ def block(size):
 
 
 class ApiperfLines(Test):
-    def test_defaults(self):
+    def test_prints_defaults(self):
         ended = run("gdrcopy_apiperf")
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assert_lines(ended.lines, head(1 << 24, 1 << 24) + [r"closing gdrdrv"])
 
-    def test_histogram_counts_every_pin_between_least_and_most(self):
+    def test_histogram_counts_every_pin(self):
         ended = run("gdrcopy_apiperf", "-s", "65536", "-n", "37")
         bins = re.findall(r"(?m)^\[([0-9.]+)\t-\t([0-9.]+)\]\t(\d+)$", ended.out)
         self.assertEqual(sum(int(count) for _, _, count in bins), 37)
@@ -37,14 +37,14 @@ class ApiperfLines(Test):
         for (_, end, _), (begin, _, _) in zip(bins, bins[1:]):
             self.assertEqual(end, begin)
 
-    def test_sizes_go_up_to_the_size_in_whole_pages(self):
+    def test_sizes_end_at_the_requested_whole_pages(self):
         ended = run("gdrcopy_apiperf", "-s", "0x30001", "-a", "cuMemCreate", "-M", "wc", *FEW)
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assert_lines(ended.lines, head(0x40000, 0x40000) + [r"closing gdrdrv"])
         ended = run("gdrcopy_apiperf", "-s", "1", *FEW)
         self.assert_lines(ended.lines, head(65536, 65536) + [r"closing gdrdrv"])
 
-    def test_errors_are_reported_with_1(self):
+    def test_errors_exit_with_1(self):
         for arguments, text in ((("-s", "0"), "cannot pin 0 bytes"), (("-n", "0"), "iterations"), (("-n", "-1"), "iterations"),
                                 (("-w", "-1"), "warm-up"), (("-a", "odd"), "Unrecognized fn argument"),
                                 (("-s", "-1"), "cannot be negative"),
@@ -88,7 +88,7 @@ class ApiperfOwnFace(Test):
                     self.assertEqual((point["single"]["count"], len(point["rounds"])), (50, 20))
                     self.assertTrue(0 < point["single"]["minimum"] <= point["single"]["p50"] <= point["single"]["p99"])
 
-    def test_nodes(self):
+    def test_accepts_numa_nodes(self):
         self.assertEqual(run("gdrkit", "apiperf", "--no-bind", "-s", "65536", "-n", "5").code, 0)
         if os.path.isdir("/sys/devices/system/node"):
             ended = run("gdrkit", "apiperf", "--numa", "all", "-s", "65536", "-n", "5")
@@ -96,7 +96,7 @@ class ApiperfOwnFace(Test):
             for call in ("pin", "map", "get_info", "unmap", "unpin"):
                 self.assertIn(f"{call}, 65536 bytes", ended.out)
 
-    def test_wrong_usage_is_2(self):
+    def test_wrong_usage_exits_with_2(self):
         for arguments in (("--size", "0"), ("--size", "many"), ("--size", "0xffffffffffffffff"), ("--iterations", "0"),
                           ("--warm-up", "-1"), ("--allocation", "odd"), ("--mapping-type", "odd"), ("--nothing",),
                           ("extra",), ("--numa", "all", "--no-bind")):
@@ -104,7 +104,7 @@ class ApiperfOwnFace(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertTrue(ended.err)
 
-    def test_an_unavailable_mapping_type_is_1_and_names_the_call(self):
+    def test_unavailable_mapping_type_exits_with_1_and_the_call(self):
         ended = run("gdrkit", "apiperf", "--mapping-type", "cache")
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, r"(?m)^map of 65536 bytes: .*\(95\)$")
@@ -112,10 +112,10 @@ class ApiperfOwnFace(Test):
         ended = run("gdrcopy_apiperf", "-M", "cache")
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at call_cost\.cpp:\d+$')
 
-    def test_a_missing_device_is_77(self):
+    def test_missing_device_exits_with_77(self):
         self.assertEqual(run("gdrkit", "apiperf", "-d", "5").code, 77)
 
-    def test_output_that_cannot_be_written_is_a_failure(self):
+    def test_unwritable_output_is_an_error(self):
         for command in (("gdrkit", "apiperf", "-s", "65536"), ("gdrkit", "apiperf", "-s", "65536", "--json"),
                         ("gdrcopy_apiperf", *FEW)):
             self.assertEqual(run_without_space(*command).code, 1, command)

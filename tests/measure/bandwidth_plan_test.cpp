@@ -64,7 +64,7 @@ std::string text(const CellPlan& cell) {
   return all;
 }
 
-TEST(BandwidthTests, AreNvbandwidthsInItsOrder) {
+TEST(BandwidthTests, MatchNvbandwidthsListAndOrder) {
   Names names;
   for (const TestCase& test : test_cases()) names.emplace_back(test.name);
   EXPECT_EQ(names, nvbandwidth_names);
@@ -81,7 +81,7 @@ TEST(BandwidthTests, AreChosenByNameIndexAndPrefix) {
   EXPECT_EQ(select_tests({"0", "host_to_device_memcpy_ce", "0"}, {}).size(), 1u);
 }
 
-TEST(BandwidthTests, ThatDoNotExistAreRejectedWithAReferenceToTheList) {
+TEST(BandwidthTests, RejectsUnknownTestsAndMentionsTheList) {
   const std::pair<Names, Names> wrong[] = {
       {{"35"}, {}}, {{"-1"}, {}}, {{"nothing"}, {}}, {{""}, {}}, {{"host_to_device"}, {}}, {{}, {"nothing"}}};
   for (const auto& [names, prefixes] : wrong) {
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"device_local_copy", "0>0@0x1", Count::first, 3}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST(BandwidthPlan, HasEveryCopyRunByItsSourceOrItsTarget) {
+TEST(BandwidthPlan, SourceOrTargetRunsEachCopy) {
   for (const TestCase& test : test_cases()) {
     for (const int devices : {1, 2, 8}) {
       for (const CellPlan& cell : plan_all_cells(test, devices)) {
@@ -173,7 +173,7 @@ TEST(BandwidthPlan, LeavesOutPairsWithoutPeerAccess) {
       << "half of a bidirectional copy is none";
 }
 
-TEST(BandwidthPlan, TitlesPointWhereTheBytesGo) {
+TEST(BandwidthPlan, TitlesShowTheCopyDirection) {
   EXPECT_EQ(test_named("host_to_device_memcpy_ce").title(), "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)");
   EXPECT_EQ(test_named("device_to_host_memcpy_sm").title(), "memcpy SM CPU(row) <- GPU(column) bandwidth (GB/s)");
   EXPECT_EQ(test_named("device_to_device_memcpy_read_ce").title(),

@@ -53,7 +53,7 @@ class BandwidthRun : public testing::Test {
   BandwidthOptions user_options_;
 };
 
-TEST_F(BandwidthRun, EveryTestPassesWithItsMatrixWhole) {
+TEST_F(BandwidthRun, EveryTestPassesWithACompleteMatrix) {
   const auto gpus = open(3);
   BufferPool pool(gpus.get());
   Pattern pattern(gpus.get(), &pool);
@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Tests, BandwidthCount,
                                          Counted{"one_to_all_read_sm", 2}, Counted{"device_local_copy", 1}),
                          [](const auto& one) { return std::string(one.param.name); });
 
-TEST_F(BandwidthRun, WrongDataIsAnErrorThatNamesCopyAndOffset) {
+TEST_F(BandwidthRun, ReportsCopyAndOffsetOfWrongData) {
   faults_.is_copy_wrong = true;
   const TestReport report = run("device_to_host_memcpy_ce", 1);
   EXPECT_EQ(report.status, Status::error);
@@ -113,7 +113,7 @@ TEST_F(BandwidthRun, WrongDataIsAnErrorThatNamesCopyAndOffset) {
 
 class BandwidthFault : public BandwidthRun, public testing::WithParamInterface<std::pair<const char*, int>> {};
 
-TEST_P(BandwidthFault, EndsTheTestWithTheStepAndHangsNowhere) {
+TEST_P(BandwidthFault, ReportsTheFailedStepWithoutHanging) {
   const auto gpus = open(2);
   BufferPool pool(gpus.get());
   Pattern pattern(gpus.get(), &pool);
@@ -147,7 +147,7 @@ double seconds(const measure::Point& point, double buffers, int loops) {
   return buffers * static_cast<double>(buffer_bytes) * loops / point.value / 1e9;
 }
 
-TEST_F(BandwidthRun, ATotalLastsUntilTheLastCopyHasEnded) {
+TEST_F(BandwidthRun, TotalTimeIncludesTheLastCopy) {
   for (const int slow : {1, 2}) {
     faults_.slow_copier = slow;
     const TestReport report = run("all_to_one_write_ce", 3);
@@ -157,7 +157,7 @@ TEST_F(BandwidthRun, ATotalLastsUntilTheLastCopyHasEnded) {
   }
 }
 
-TEST_F(BandwidthRun, TheTimeToEnqueueIsNotMeasured) {
+TEST_F(BandwidthRun, ExcludesTheTimeToEnqueue) {
   faults_.is_slow_to_take = true;
   const TestReport report = run("host_to_device_memcpy_ce", 1);
   ASSERT_EQ(report.status, Status::passed) << report.reason;
@@ -177,7 +177,7 @@ TEST_F(BandwidthRun, FreesIdleBuffersIfMemoryIsShort) {
   EXPECT_EQ(pool[first].size_bytes, 8192u);
 }
 
-TEST_F(BandwidthRun, AGateThatTimedOutInvalidatesTheFigures) {
+TEST_F(BandwidthRun, GateTimeoutInvalidatesTheResult) {
   for (const bool has_gpu_code : {true, false}) {
     faults_.has_gpu_code = has_gpu_code;
     faults_.is_slow = false;
@@ -194,7 +194,7 @@ TEST_F(BandwidthRun, AGateThatTimedOutInvalidatesTheFigures) {
   }
 }
 
-TEST_F(BandwidthRun, WithoutGpuKernelsTheCopyEnginesTestsRunAndTheOthersAreWaived) {
+TEST_F(BandwidthRun, RunsOnlyCopyEngineTestsWithoutGpuKernels) {
   faults_.has_gpu_code = false;
   EXPECT_EQ(run("all_to_host_bidirectional_memcpy_ce", 2).status, Status::passed);
   const TestReport report = run("host_to_device_memcpy_sm", 2);
@@ -210,7 +210,7 @@ TEST_F(BandwidthRun, TestsOfPairsAreWaivedOnOneGpu) {
   }
 }
 
-TEST_F(BandwidthRun, WithoutPeerAccessTheyAreWaivedAndThePairsNamed) {
+TEST_F(BandwidthRun, WaivesTestsAndListsPairsWithoutPeerAccess) {
   faults_.reaches = [](int, int) { return false; };
   const TestReport report = run("one_to_all_write_ce", 2);
   EXPECT_EQ(report.status, Status::waived);
@@ -218,7 +218,7 @@ TEST_F(BandwidthRun, WithoutPeerAccessTheyAreWaivedAndThePairsNamed) {
   EXPECT_EQ(run("host_to_all_memcpy_ce", 2).status, Status::passed);
 }
 
-TEST_F(BandwidthRun, PairsWithoutPeerAccessAreHolesOfTheMatrix) {
+TEST_F(BandwidthRun, LeavesMatrixCellsWithoutPeerAccessEmpty) {
   faults_.reaches = [](int runner, int other) { return runner != 2 && other != 2; };
   const TestReport report = run("device_to_device_memcpy_write_ce", 3);
   EXPECT_EQ(report.status, Status::passed) << report.reason;
@@ -230,7 +230,7 @@ TEST_F(BandwidthRun, PairsWithoutPeerAccessAreHolesOfTheMatrix) {
   EXPECT_TRUE(says(testing::internal::GetCapturedStdout(), "N/A"));
 }
 
-TEST_F(BandwidthRun, RefusedPeerAccessCountsAsNone) {
+TEST_F(BandwidthRun, TreatsDeniedPeerAccessAsMissing) {
   faults_.failing = "enable_peer_access";
   EXPECT_EQ(run("device_to_device_memcpy_write_ce", 2).status, Status::waived);
 }

@@ -25,7 +25,7 @@ def names():
 
 
 class Bandwidth(Test):
-    def test_all_tests_on_two_devices_print_their_matrix_and_sum(self):
+    def test_all_tests_print_matrix_and_sum_on_two_devices(self):
         ended = bandwidth(environment=TWO)
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are .* without a GPU or a bus\.\n")
@@ -38,7 +38,7 @@ class Bandwidth(Test):
             wanted += [name + suffix for suffix in (f"_{way[1]}1", f"_{way[1]}2", "_total")] if way else [name]
         self.assertEqual(sums, wanted)
 
-    def test_text_has_nvbandwidths_shape(self):
+    def test_text_has_the_format_of_nvbandwidth(self):
         ended = bandwidth("-t", "device_to_device_memcpy_read_ce", "-t", "0", environment=TWO)
         begin = ended.lines.index("Running device_to_device_memcpy_read_ce.")
         self.assert_lines(ended.lines[begin:], [
@@ -66,7 +66,7 @@ class Bandwidth(Test):
         self.assertEqual(len(re.findall(r"(?m)^\tSample \d: row 0, column 0:" + FIGURE + " GB/s$", ended.out)), 4)
         self.assertRegex(ended.out, r"(?m)^MIN host_to_device_memcpy_ce" + FIGURE + "$")
 
-    def test_wrong_usage_is_2_before_anything_is_printed(self):
+    def test_wrong_usage_exits_with_2_before_any_output(self):
         for arguments in (("-t", "nothing"), ("-t", "35"), ("-p", "nothing"), ("-t", "0", "-p", "host"), ("-i", "0"),
                           ("-b", "many"), ("-b", "0"), ("-b", "99999999999"), ("--loopCount", "0"), ("-j", "--json"), ("extra",),
                           ("--numa", "60000"), ("-d", "--numa", "0"), ("--numa", "all", "-t", "4")):
@@ -79,13 +79,13 @@ class Bandwidth(Test):
         self.assertEqual(ended.code, 0)
         self.assertEqual(ended.lines[2], "Running host_to_device_memcpy_ce.", "the note has two lines")
 
-    def test_sizes_and_counts_are_followed(self):
+    def test_applies_sizes_and_counts(self):
         ended = bandwidth("-b", "3", "-i", "2", "--loopCount", "5", "-m", "-s", "-d", "-t", "0", "16")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertIn("buffers of 3 MiB, 5 copies per sample, mean of 2 samples, data not checked", ended.out)
         self.assertIn("memory not bound", ended.out)
 
-    def test_json_of_nvbandwidths_shape(self):
+    def test_json_has_the_format_of_nvbandwidth(self):
         ended = bandwidth("-j", "-v", "-p", "device_to_device_bidirectional", "host_device", environment=TWO)
         self.assertEqual(ended.code, 0, ended.err)
         document = json.loads(ended.out)["nvbandwidth"]
@@ -126,7 +126,7 @@ class Bandwidth(Test):
             self.assertEqual(ended.code, 0, ended.err)
 
     @unittest.skipUnless(os.path.exists("/sys/devices/system/node/online"), "this system reports no NUMA nodes")
-    def test_numa_all_is_a_matrix_of_nodes(self):
+    def test_numa_all_prints_a_matrix_of_nodes(self):
         document, _ = self.json_of("bandwidth", "--numa", "all")
         self.assertEqual([series["id"] for series in document["series"]],
                          ["numa_host_to_device_memcpy_ce", "numa_device_to_host_memcpy_ce"])

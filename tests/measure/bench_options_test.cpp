@@ -29,12 +29,12 @@ std::string complaint(const std::vector<std::string>& words) {
   return "";
 }
 
-TEST(BenchOptions, SizesAreSortedOnceEachAndMayHaveUnits) {
+TEST(BenchOptions, SizesAreUniqueSortedAndAcceptUnits) {
   EXPECT_EQ(parse_sizes("4096,8,1M,64K,8"), (std::vector<std::size_t>{8, 4096, 65536, 1048576}));
   EXPECT_EQ(parse_sizes("64G"), (std::vector<std::size_t>{std::size_t{1} << 36}));
 }
 
-TEST(BenchOptions, WrongSizesAreNamed) {
+TEST(BenchOptions, ReportsInvalidSizes) {
   for (const std::string text :
        {"0", "8,", "K", "-1", "1.5", "8x", "65G", "99999999999999999999", "18446744073709551615G"}) {
     const std::string sentence = complaint({"--sizes=" + text});
@@ -42,14 +42,14 @@ TEST(BenchOptions, WrongSizesAreNamed) {
   }
 }
 
-TEST(BenchOptions, SectionsAreKnownOnesUnderEitherName) {
+TEST(BenchOptions, BothOptionNamesAcceptKnownSections) {
   EXPECT_EQ(parsed({}).sections.size(), all_sections().size());
   EXPECT_EQ(parsed({"--only", "costs"}).sections, (std::vector<std::string>{"costs"}));
   EXPECT_EQ(parsed({"--sections", "costs,copies,costs"}).sections, (std::vector<std::string>{"costs", "copies"}));
   EXPECT_NE(complaint({"--sections", "nothing"}).find("the sections are copies, costs"), std::string::npos);
 }
 
-TEST(BenchOptions, JsonTakesAFileOrNone) {
+TEST(BenchOptions, JsonAcceptsAnOptionalFile) {
   EXPECT_TRUE(parsed({"--json"}).common.json.is_on_stdout());
   EXPECT_TRUE(parsed({"--json", "--quick"}).is_quick);
   EXPECT_TRUE(parsed({"--json", "-"}).common.json.is_on_stdout());
@@ -60,7 +60,7 @@ TEST(BenchOptions, JsonTakesAFileOrNone) {
   EXPECT_FALSE(parsed({"--csv", "file", "--json", "other"}).is_document_on_stdout());
 }
 
-TEST(BenchOptions, RoundsGetTheirTime) {
+TEST(BenchOptions, TimeBudgetScalesWithRounds) {
   EXPECT_EQ(parsed({}).effort().rounds, Effort().rounds);
   EXPECT_LT(parsed({"--quick"}).effort().rounds, Effort().rounds);
   const Effort more = parsed({"--rounds", "102"}).effort();
@@ -77,7 +77,7 @@ TEST(BenchOptions, DependentOptionsRequireEachOther) {
   EXPECT_NE(complaint({"--compare", "a", "--with", "b", "--csv", "c"}).find("without measuring"), std::string::npos);
 }
 
-TEST(BenchOptions, NoFileReplacesAnother) {
+TEST(BenchOptions, RejectsTheSameFileTwice) {
   EXPECT_NE(complaint({"--json", "a", "--csv", "./a"}).find("same file"), std::string::npos);
   EXPECT_NE(complaint({"--json", "old", "--compare", "./old"}).find("--compare reads"), std::string::npos);
   EXPECT_NE(complaint({"--csv", "old", "--compare", "old"}).find("--compare reads"), std::string::npos);
@@ -86,7 +86,7 @@ TEST(BenchOptions, NoFileReplacesAnother) {
   EXPECT_EQ(complaint({"--json", "/dev/null", "--csv", "/dev/null"}), "");
 }
 
-TEST(BenchOptions, AnotherProcessOfTheRunHasTheSameOptions) {
+TEST(BenchOptions, PassesTheSameOptionsToOtherProcesses) {
   const auto again = [](const std::vector<std::string>& words) {
     std::vector<std::string> arguments = parsed(words).arguments_for(3, {"--part", "1/3"});
     arguments.erase(arguments.begin());  // the subcommand
@@ -108,7 +108,7 @@ TEST(BenchOptions, AnotherProcessOfTheRunHasTheSameOptions) {
   EXPECT_EQ(again({}).sections, parsed({}).sections);
 }
 
-TEST(Effort, SinglesAreLeftOutIfThereAreTooFew) {
+TEST(Effort, OmitsSingleTimesIfThereAreTooFew) {
   const Effort effort;
   EXPECT_EQ(effort.request(100).single_operations, effort.most_singles);
   EXPECT_EQ(effort.request(effort.singles_ns / 50).single_operations, 0u);

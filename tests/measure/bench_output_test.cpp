@@ -33,7 +33,7 @@ TEST(Csv, FieldsWithSeparatorsAreQuoted) {
       "\"a,\"\"b\"\"\",,,,,,8,,ns,lower,2," + cli::format("%.9g", result.series[0].points[0].noise) + ",1,3,4,,,,,,\n");
 }
 
-TEST(Summary, DigitsAreThoseThatMatter) {
+TEST(Summary, PrintsSignificantDigits) {
   EXPECT_EQ(digits(0.1388), "0.139");
   EXPECT_EQ(digits(42.19), "42.19");
   EXPECT_EQ(digits(123.45), "123.5");
@@ -103,7 +103,7 @@ TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
   EXPECT_LE(longest_line(text), cli::output_columns) << text;
 }
 
-TEST(Collector, SeveralProcessesMakeOnePoint) {
+TEST(Collector, MergesPointsOfSeveralProcesses) {
   Series series;
   series.id = "a";
   Collector collector;
@@ -117,7 +117,7 @@ TEST(Collector, SeveralProcessesMakeOnePoint) {
   EXPECT_EQ(point.minimum, 1);
 }
 
-TEST(Effort, ProcessesShareTheRounds) {
+TEST(Effort, DividesTheRoundsAmongProcesses) {
   Effort effort;
   for (const int rounds : {3, 20, 51}) {
     effort.rounds = rounds;
@@ -161,7 +161,7 @@ TEST(CopyTeam, EveryMemberRunsItsBatchAndRatesAddUp) {
   EXPECT_EQ(counts, (std::vector<std::size_t>{350, 350, 350}));
 }
 
-TEST(CopyTeam, AMembersFailureIsTheTeams) {
+TEST(CopyTeam, FailsIfOneMemberFails) {
   CopyTeam team(2, {});
   const std::vector<std::function<double(std::size_t)>> batches = {
       [](std::size_t) { return 1.0; }, [](std::size_t) -> double { throw std::runtime_error("no"); }};

@@ -43,7 +43,7 @@ class Bench(Test):
                 self.assertLessEqual(point["minimum"], point["value"], series["id"])
                 self.assertGreater(point["minimum"], 0, series["id"])
 
-    def test_json_has_every_way_of_copying_and_every_cost(self):
+    def test_json_contains_every_copy_method_and_cost(self):
         document, ended = self.json_of(*TINY, "--only", "copies,costs")
         self.check_schema(document)
         self.assertTrue(document["ok"])
@@ -56,7 +56,7 @@ class Bench(Test):
                 self.assertEqual([point["x"] for point in series["points"]], [8, 4096], series["id"])
         self.assertRegex(ended.err, "^" + NOTE)
 
-    def test_threads_busy_and_two_gpus_are_measured(self):
+    def test_measures_threads_a_busy_gpu_and_two_gpus(self):
         document, _ = self.json_of("bench", "--quick", "--sizes", "8,4096", "--rounds", "3", "--only",
                                    "threads,busy_gpu,busy_bus,gpus",
                                    environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "2"})
@@ -80,14 +80,14 @@ class Bench(Test):
                 self.assertEqual(mapping["control"], raw["id"])
         self.assertTrue(any("host thread emulates" in note for note in document["notes"]))
 
-    def test_one_gpu_is_reported_and_not_a_failure(self):
+    def test_reports_a_single_gpu_without_failing(self):
         document, _ = self.json_of(*TINY, "--only", "gpus,costs")
         self.assertTrue(any("fewer than two GPUs" in note for note in document["notes"]), document["notes"])
         ended = run("gdrkit", *TINY, "--only", "gpus")
         self.assertEqual(ended.code, 77)
         self.assertIn("fewer than two GPUs", ended.err)
 
-    def test_files_contain_the_results_and_the_table_describes_them(self):
+    def test_table_describes_the_results_in_the_files(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]
             ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", paths[0], "--csv", paths[1])
@@ -109,19 +109,19 @@ class Bench(Test):
                 self.assertAlmostEqual(float(row["value"]) / value, 1, places=6)
             self.assertEqual(sorted(os.listdir(folder)), ["out.csv", "out.json"])
 
-    def test_progress_is_on_stderr_and_quiet_is_quiet(self):
+    def test_prints_progress_on_stderr_unless_quiet(self):
         self.assertIn("copies: ", run("gdrkit", *TINY, "--only", "copies").err)
         ended = run("gdrkit", *TINY, "--quiet", "--only", "costs")
         self.assertEqual(ended.err, "")
 
-    def test_help_shows_examples_and_no_invented_defaults(self):
+    def test_help_shows_examples_and_real_defaults_only(self):
         ended = run("gdrkit", "bench", "--help")
         self.assertEqual(ended.code, 0)
         self.assertIn("--compare old.json", ended.out)
         for wrong in ("=0", "{", "[]", "--part", "--trial-of", "--cpu"):
             self.assertNotIn(wrong, ended.out.replace("[FILE]", "").replace("--device GPU=0", ""))
 
-    def test_wrong_usage_is_2_before_anything_is_measured(self):
+    def test_wrong_usage_exits_with_2_before_measuring(self):
         for arguments, text in ((("--sizes", "none"), "'none' is not a size"), (("--sections", "none"), "copies, costs"),
                                 (("--rounds", "1"), "rounds"), (("extra",), "extra"),
                                 (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"),
@@ -131,7 +131,7 @@ class Bench(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.err))
             self.assertIn(text, ended.err)
 
-    def test_a_size_without_memory_is_left_out_and_the_rest_stays(self):
+    def test_omits_sizes_without_enough_memory(self):
         limit = 2 << 30
         with open(os.devnull, "w", encoding="utf-8") as nothing:
             process = subprocess.run(
@@ -147,7 +147,7 @@ class Bench(Test):
         for series in document["series"]:
             self.assertEqual([point["x"] for point in series["points"]], [4096], series["id"])
 
-    def test_unwritable_output_is_a_failure(self):
+    def test_unwritable_output_is_an_error(self):
         for arguments in ((), ("--json",)):
             ended = run_without_space("gdrkit", *TINY, "--only", "costs", *arguments)
             self.assertEqual(ended.code, 1, arguments)
@@ -156,7 +156,7 @@ class Bench(Test):
         self.assertEqual(ended.code, 1)
         self.assertIn("/dev/full", ended.err)
 
-    def test_an_interrupted_run_leaves_the_old_file(self):
+    def test_interrupted_run_keeps_the_old_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out.json")
             with open(path, "w", encoding="utf-8") as file:
@@ -227,14 +227,14 @@ class BenchCompare(Test):
                     point["rounds"] = [value * factor for value in point["rounds"]]
                     point["value"] *= factor
 
-    def test_the_same_file_is_not_a_regression(self):
+    def test_identical_files_are_not_a_regression(self):
         self.write(self.steady())
         ended = self.compare_files()
         self.assertEqual(ended.code, 0, ended.err)
         self.assertIn("4 points", ended.out)
         self.assertIn("nothing is slower beyond the noise", ended.out)
 
-    def test_one_slower_size_is_1_and_named(self):
+    def test_exits_with_1_and_reports_the_slower_size(self):
         document = self.steady()
         self.slow_down(document, "copies/from_device/mapping", 4096, 1.1)
         self.write(document)
@@ -243,7 +243,7 @@ class BenchCompare(Test):
         self.assertRegex(ended.out, r"(?m)^SLOWER +copies/from_device/mapping at 4096 .*\+10\.0 %")
         self.assertIn("1 of 4 points are slower", ended.out)
 
-    def test_rounds_that_were_never_measured_leave_no_verdict(self):
+    def test_unmeasured_rounds_prevent_a_verdict(self):
         for rounds, why in (([0] * 21, "21 of 21 rounds not above 0"), ([], "no rounds"),
                             ([-1008] * 21, "21 of 21 rounds not above 0")):
             document = self.steady()
@@ -265,7 +265,7 @@ class BenchCompare(Test):
             self.write(document)
             self.assertEqual(self.compare_files().code, 2)
 
-    def test_a_tenfold_slowdown_on_a_busy_machine_is_found(self):
+    def test_detects_a_tenfold_slowdown_on_a_busy_machine(self):
         document = self.steady()
         document["machine_noise"]["lost_share"] = 0.8
         for series in document["series"]:
@@ -279,7 +279,7 @@ class BenchCompare(Test):
         self.assertEqual(ended.code, 1, ended.out)
         self.assertRegex(ended.out, "(?m)^SLOWER +copies/to_device/mapping at 8 ")
 
-    def test_a_slower_baseline_is_named_and_not_a_regression(self):
+    def test_reports_a_slower_baseline_without_a_regression(self):
         document = self.steady()
         self.slow_down(document, "copies/to_device/memcpy_pinned", 8, 3)
         self.write(document)
@@ -287,7 +287,7 @@ class BenchCompare(Test):
         self.assertEqual(ended.code, 0, ended.out)
         self.assertRegex(ended.out, "baselines that changed .*copies/to_device/memcpy_pinned at 8")
 
-    def test_missing_points_are_listed_unless_they_were_left_out(self):
+    def test_lists_missing_points_unless_excluded(self):
         document = self.steady()
         for series in document["series"]:
             series["points"] = series["points"][:1]
@@ -298,14 +298,14 @@ class BenchCompare(Test):
                     self.path("old.json"))
         self.assertNotIn("only in the old", ended.out)
 
-    def test_nothing_in_common_is_2_and_not_a_pass(self):
+    def test_exits_with_2_without_common_points(self):
         self.record()
         ended = run("gdrkit", *TINY[:2], "--sizes", "64", "--rounds", "3", "--only", "copies", "--compare", self.path("old.json"))
         self.assertEqual(ended.code, 2, ended.out)
         self.assertIn("it has no values for the requested sections and sizes", ended.err)
         self.assertNotIn("copies:", ended.err, "detected before anything is measured")
 
-    def test_text_of_a_result_does_not_reach_the_terminal_as_commands(self):
+    def test_escapes_terminal_commands_in_results(self):
         document = self.steady()
         document["settings"]["effort"] = "\x1b]0;title\x07\u009b2J\x1b[31m"
         document["machine"]["driver_version"] = "\x1b[2J"
@@ -315,7 +315,7 @@ class BenchCompare(Test):
             self.assertNotRegex(ended.out + ended.err, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
             self.assertIn("?[2J" if ended.code == 2 else "?2J", ended.out + ended.err)
 
-    def test_another_machine_is_rejected_before_measuring_unless_forced(self):
+    def test_rejects_another_machine_unless_forced(self):
         document = self.record()
         document["machine"]["gpu_name"] = "another GPU"
         self.write(document, "old.json")
@@ -327,7 +327,7 @@ class BenchCompare(Test):
         self.assertIn(ended.code, (0, 1, 2), ended.err)
         self.assertIn("4 points", ended.out)
 
-    def test_other_files_are_2_and_described(self):
+    def test_other_files_exit_with_2_and_a_description(self):
         document = self.record()
         damaged = {"cut.json": json.dumps(document)[:5000], "empty.json": "", "list.json": "[]",
                    "older.json": json.dumps({**document, "schema_version": 1}),
@@ -347,7 +347,7 @@ class BenchCompare(Test):
             self.assertNotIn("--force", ended.err)
             self.assertNotIn("copies:", ended.err)
 
-    def test_json_stays_a_document_with_a_comparison(self):
+    def test_json_is_valid_with_a_comparison(self):
         self.record()
         ended = run("gdrkit", *self.ONLY, "--json", "--compare", self.path("old.json"))
         self.assertIn(ended.code, (0, 1, 2))
@@ -370,7 +370,7 @@ class BenchCompare(Test):
         ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
         self.assertIn("cannot use CPU 8000, on which the old result was measured", " ".join(ended.out.split()))
 
-    def test_each_process_has_its_share_of_the_rounds_on_the_same_cpu(self):
+    def test_processes_divide_the_rounds_on_one_cpu(self):
         part, ended = self.json_of(*self.ONLY, "--quiet", "--part", "1/3", "--cpu", str(min(os.sched_getaffinity(0))))
         self.assertEqual(ended.err, "", "the note on the emulated device is the whole run's")
         self.assertEqual(part["place"]["cpu"], min(os.sched_getaffinity(0)))
@@ -383,7 +383,7 @@ class BenchCompare(Test):
         for wrong in ("3/3", "-1/3", "1", "x/y"):
             self.assertEqual(run("gdrkit", *self.ONLY, "--part", wrong).code, 2)
 
-    def test_a_slowdown_is_found(self):
+    def test_detects_a_slowdown(self):
         """A slowdown that is too large for any machine's noise; scripts/prove_compare.sh measures small ones."""
         arguments = ("bench", "--quick", "--sizes", "4096,65536", "--only", "copies")
         self.record(*arguments)

@@ -85,7 +85,7 @@ struct RecordedMachine : Laboratory {
   }
 };
 
-TEST(CompareRecorded, HalvesOfOneRunAreNotARegression) {
+TEST(CompareRecorded, FindsNoRegressionBetweenHalvesOfOneRun) {
   // The second half of a run is equivalent to the first: no model of noise, only measurements.
   const Result one = part_of(recorded(), 0, 500);
   const Result other = part_of(recorded(), 500, 1000);
@@ -95,7 +95,7 @@ TEST(CompareRecorded, HalvesOfOneRunAreNotARegression) {
   }
 }
 
-TEST(CompareRecorded, RunsOfOneBuildRaiseNoAlarm) {
+TEST(CompareRecorded, FindsNoRegressionBetweenRunsOfOneBuild) {
   RecordedMachine machine;
   Tally tally;
   for (int run = 0; run < 30; ++run) compare_once(machine, machine.measure({}, std::nullopt), {}, &tally);
@@ -103,7 +103,7 @@ TEST(CompareRecorded, RunsOfOneBuildRaiseNoAlarm) {
   EXPECT_LT(tally.trials, 30 * 15);
 }
 
-TEST(CompareRecorded, TenPercentAreFoundAtTheSizesThatTheProofInjects) {
+TEST(CompareRecorded, DetectsInjectedSlowdownsOfTenPercent) {
   RecordedMachine machine;
   const Result base = machine.measure({}, std::nullopt);
   Tally tally;

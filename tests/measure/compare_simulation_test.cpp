@@ -106,7 +106,7 @@ Rates run_many(MadeUpMachine machine, int wanted, double share) {
   return {100.0 * tally.alarms / runs, 100.0 * tally.found / runs, static_cast<double>(tally.trials) / runs};
 }
 
-TEST(CompareSimulation, RepeatedRunsOfOneBuildRaiseNoAlarm) {
+TEST(CompareSimulation, RepeatedRunsOfOneBuildRaiseNoFalseAlarm) {
   const Rates rates = run_many({}, 200, 0);
   // The limits are designed for 0.5.
   EXPECT_LE(rates.alarms, 1);
@@ -114,20 +114,20 @@ TEST(CompareSimulation, RepeatedRunsOfOneBuildRaiseNoAlarm) {
   EXPECT_LT(rates.trials, 6);
 }
 
-TEST(CompareSimulation, TenPercentAtOneSizeAreFoundAndNothingElse) {
+TEST(CompareSimulation, DetectsOnlyTheTenPercentSlowdown) {
   const Rates rates = run_many({}, 100, 0.10);
   EXPECT_GE(rates.found, 98);
   EXPECT_LE(rates.alarms, 1);
 }
 
-TEST(CompareSimulation, AMachineThatSlowsDownAltogetherIsNotARegression) {
+TEST(CompareSimulation, UniformSlowdownOfTheMachineIsNotARegression) {
   MadeUpMachine machine;
   machine.machine_noise = 0.3;
   EXPECT_LE(run_many(machine, 100, 0).alarms, 1);
   EXPECT_GE(run_many(machine, 60, 0.10).found, 97);
 }
 
-TEST(CompareSimulation, WithoutAControlOnlyLargeChangesCount) {
+TEST(CompareSimulation, DetectsOnlyLargeChangesWithoutAControl) {
   MadeUpMachine machine;
   machine.has_control = false;
   EXPECT_LE(run_many(machine, 100, 0).alarms, 1);
@@ -135,7 +135,7 @@ TEST(CompareSimulation, WithoutAControlOnlyLargeChangesCount) {
   EXPECT_GE(run_many(machine, 60, 1.5).found, 95);
 }
 
-TEST(CompareSimulation, ThreeRoundsFindLargeChangesAndRaiseNoAlarm) {
+TEST(CompareSimulation, ThreeRoundsDetectLargeChangesWithoutFalseAlarms) {
   MadeUpMachine machine;
   machine.rounds = 3;
   machine.disturbed_share = 0;
@@ -143,27 +143,27 @@ TEST(CompareSimulation, ThreeRoundsFindLargeChangesAndRaiseNoAlarm) {
   EXPECT_GE(run_many(machine, 100, 0.5).found, 90);
 }
 
-TEST(CompareSimulation, ThreeDisturbedRoundsCostPowerNotTruth) {
+TEST(CompareSimulation, ThreeNoisyRoundsRaiseNoFalseAlarms) {
   MadeUpMachine machine;
   machine.rounds = 3;
   EXPECT_LE(run_many(machine, 200, 0).alarms, 2);
 }
 
-TEST(CompareSimulation, HeavyDisturbanceCostsPowerNotTruth) {
+TEST(CompareSimulation, HeavyNoiseRaisesNoFalseAlarms) {
   MadeUpMachine machine;
   machine.disturbed_share = 0.4;
   machine.round_noise = 0.1;
   EXPECT_LE(run_many(machine, 100, 0).alarms, 2);
 }
 
-TEST(CompareSimulation, RunsThatDifferMoreThanEverBeforeWidenTheLimits) {
+TEST(CompareSimulation, LargeVariationBetweenRunsWidensTheLimits) {
   MadeUpMachine machine;
   machine.placement_scale = 0.012;  // beyond three times the assumed floor
   EXPECT_LE(run_many(machine, 100, 0).alarms, 4);
   EXPECT_GE(run_many(machine, 60, 0.5).found, 95);
 }
 
-TEST(CompareSimulation, ASlowdownOfHalfOfAllPointsDoesNotHideItself) {
+TEST(CompareSimulation, DetectsASlowdownOfHalfOfAllPoints) {
   MadeUpMachine machine;
   const Result base = machine.measure({}, std::nullopt);
   Result current = machine.measure({}, std::nullopt);
@@ -178,14 +178,14 @@ TEST(CompareSimulation, ASlowdownOfHalfOfAllPointsDoesNotHideItself) {
   EXPECT_GE(slower, 12);
 }
 
-TEST(CompareSimulation, EffectsOnSomeProcessesOfABuildAreNotARegression) {
+TEST(CompareSimulation, EffectsOnSomeProcessesAreNotARegression) {
   MadeUpMachine machine;
   machine.slow_share = 0.15;
   EXPECT_LE(run_many(machine, 100, 0).alarms, 2);
   EXPECT_GE(run_many(machine, 60, 0.20).found, 95);
 }
 
-TEST(CompareSimulation, TenfoldIsFoundAtEightBytesOnABusyMachine) {
+TEST(CompareSimulation, DetectsATenfoldSlowdownOnABusyMachine) {
   MadeUpMachine machine;
   machine.is_emulated = true;
   machine.base_ns = 10;
@@ -202,7 +202,7 @@ TEST(CompareSimulation, TenfoldIsFoundAtEightBytesOnABusyMachine) {
   EXPECT_GE(run_many(smallest, 60, 9).found, 95);
 }
 
-TEST(CompareSimulation, NanosecondsAreIgnored) {
+TEST(CompareSimulation, IgnoresDifferencesOfNanoseconds) {
   MadeUpMachine machine;
   machine.is_emulated = true;
   machine.sizes = 1;

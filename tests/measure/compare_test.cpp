@@ -13,7 +13,7 @@
 namespace gdrkit::measure {
 namespace {
 
-TEST(Student, TailsAreThoseOfTheTables) {
+TEST(Student, QuantilesMatchTheTables) {
   EXPECT_NEAR(student_quantile(0.025, 1), 12.706, 1e-3);
   EXPECT_NEAR(student_quantile(0.05, 2), 2.920, 1e-3);
   EXPECT_NEAR(student_quantile(0.005, 10), 3.169, 1e-3);
@@ -23,12 +23,12 @@ TEST(Student, TailsAreThoseOfTheTables) {
   EXPECT_NEAR(student_tail(student_quantile(1e-6, 4.5), 4.5), 1e-6, 1e-9);
 }
 
-TEST(Student, FewValuesAndManyComparisonsMakeDoubt) {
+TEST(Student, FewValuesAndManyComparisonsRaiseTheLimit) {
   EXPECT_GT(student_quantile(1e-4, 2), 3 * student_quantile(1e-4, 20));
   EXPECT_GT(student_quantile(1e-5, 20), student_quantile(1e-3, 20));
 }
 
-TEST(Spread, IsTheStandardDeviationAndWildValuesHardlyCount) {
+TEST(Spread, EstimatesTheStandardDeviationDespiteOutliers) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(5, 0.2);
   std::vector<double> values;
@@ -41,7 +41,7 @@ TEST(Spread, IsTheStandardDeviationAndWildValuesHardlyCount) {
   EXPECT_EQ(spread_of(std::vector<double>(20, 4.0)).deviation, 0);
 }
 
-TEST(Spread, FewRoundsAreJudgedByTheUsualSpread) {
+TEST(Spread, UsesTheUsualSpreadForFewRounds) {
   const Spread usual = usual_spread(std::vector<Spread>(9, {0.02, 50}));
   EXPECT_NEAR(usual.deviation, 0.02, 0.001);
   const Spread lucky = moderated({0.0001, 2}, usual);
@@ -51,7 +51,7 @@ TEST(Spread, FewRoundsAreJudgedByTheUsualSpread) {
   EXPECT_EQ(usual_spread({{0.02, 50}}).freedom, 0) << "one point does not describe others";
 }
 
-TEST(CompareStatistics, NanosecondsAddToATimeAndDoNotMultiplyIt) {
+TEST(CompareStatistics, NanosecondNoiseIsAdditive) {
   const auto limit = [](double ns) {
     const Point point = make_point(1, std::vector<double>(51, ns), 1);
     Circumstances circumstances;
@@ -64,7 +64,7 @@ TEST(CompareStatistics, NanosecondsAddToATimeAndDoNotMultiplyIt) {
   EXPECT_NEAR(limit(100), 1.24, 0.02);
 }
 
-TEST(CompareStatistics, NoNoiseExcusesAFactorOfFour) {
+TEST(CompareStatistics, NoiseNeverHidesAFactorOfFour) {
   Change change;
   change.log_ratio = std::log(10);
   change.old_doubt.own = change.new_doubt.own = 3;
@@ -76,7 +76,7 @@ TEST(CompareStatistics, NoNoiseExcusesAFactorOfFour) {
   EXPECT_FALSE(family.is_suspicious(change));
 }
 
-TEST(CompareStatistics, UnrestLosesSmallTimesOnly) {
+TEST(CompareStatistics, UnrestWidensOnlyTheLimitsOfShortTimes) {
   const auto limit = [](double ns, double unrest) {
     const Point point = make_point(1, std::vector<double>(51, ns), 1);
     const Look look{&point, &point};
@@ -91,7 +91,7 @@ TEST(CompareStatistics, UnrestLosesSmallTimesOnly) {
   EXPECT_LT(limit(10000, 1), 1.1 * limit(10000, 0));
 }
 
-TEST(Retrial, OneTrialNeitherConfirmsNorClears) {
+TEST(Retrial, OneTrialGivesNoVerdict) {
   const Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
   const auto at = [](double ns) { return make_point(1, std::vector<double>(51, ns), 1); };
   const Point slower = at(1100);
@@ -119,7 +119,7 @@ TEST(Retrial, OneTrialNeitherConfirmsNorClears) {
   EXPECT_TRUE(plain.is_over() && plain.is_confirmed());
 }
 
-TEST(Retrial, ASlowdownShowsInEveryTrialOrInAllButOneOfFive) {
+TEST(Retrial, ConfirmsASlowdownInAllTrialsOrFourOfFive) {
   const Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
   const auto at = [](double ns) { return make_point(1, std::vector<double>(51, ns), 1); };
   const Point slower = at(1100);
@@ -165,14 +165,14 @@ TEST(Comparison, MatchesByIdAndXAndReportsMissingPoints) {
   EXPECT_EQ(compare(old_result, new_result).vanished.size(), 3u);
 }
 
-TEST(Comparison, AnotherUnitIsAnotherSeries) {
+TEST(Comparison, DoesNotCompareDifferentUnits) {
   const Result old_result = with_points("a", {1}, 100);
   Result new_result = old_result;
   new_result.series[0].unit = "us";
   EXPECT_TRUE(compare(old_result, new_result).points.empty());
 }
 
-TEST(Comparison, HigherMayBeBetter) {
+TEST(Comparison, SupportsUnitsWhereHigherIsBetter) {
   Result old_result = with_points("a", {1}, 100);
   old_result.series[0].is_lower_better = false;
   Result new_result = with_points("a", {1}, 10);
@@ -208,7 +208,7 @@ TEST(Comparison, AControlOfAnotherOperationAddsNoPrecision) {
   EXPECT_EQ(compare(made(20, 100), made(20, 100)).points[0].kinship, Kinship::same_time);
 }
 
-TEST(Comparison, UnmeasuredPointsAreNamedAndNotJudged) {
+TEST(Comparison, ReportsUnmeasuredPointsWithoutAVerdict) {
   const std::vector<std::pair<std::vector<double>, const char*>> damaged = {
       {{}, "no rounds"},
       {{0, 0, 0}, "3 of 3 rounds not above 0"},
@@ -230,7 +230,7 @@ TEST(Comparison, UnmeasuredPointsAreNamedAndNotJudged) {
   EXPECT_TRUE(compare(sound, sound).undecided().empty());
 }
 
-TEST(Comparison, ADamagedControlIsDamage) {
+TEST(Comparison, DamagedControlLeavesThePointUnjudged) {
   Result result = with_points("copy", {1}, 100);
   result.series[0].control = "raw";
   result.series.push_back(with_points("raw", {1}, 100).series[0]);
@@ -244,7 +244,7 @@ TEST(Comparison, ADamagedControlIsDamage) {
 
 Judgement judged(const char* group, bool is_judged, bool is_damaged = false) { return {group, is_judged, is_damaged}; }
 
-TEST(Decisive, HalfOfAGroupOrOneDamagedPointLeavesNoVerdict) {
+TEST(Decisive, HalfAGroupOrADamagedPointPreventsAVerdict) {
   const auto undecided = [](const std::vector<Judgement>& judgements) { return undecided_groups(judgements).size(); };
   EXPECT_EQ(undecided({judged("a", true), judged("a", true), judged("a", false)}), 0u);
   EXPECT_EQ(undecided({judged("a", true), judged("a", false)}), 1u);
@@ -254,7 +254,7 @@ TEST(Decisive, HalfOfAGroupOrOneDamagedPointLeavesNoVerdict) {
   EXPECT_EQ(undecided({}), 0u);
 }
 
-TEST(Decisive, GroupsAreTheEndsOfPlainCopiesThroughTheMapping) {
+TEST(Decisive, GroupsAreSmallAndLargeCopiesThroughTheMapping) {
   Series series;
   series.operation = "copy";
   series.method = "mapping";
@@ -273,7 +273,7 @@ TEST(Decisive, GroupsAreTheEndsOfPlainCopiesThroughTheMapping) {
   EXPECT_EQ(group(8), "");
 }
 
-TEST(Comparison, OtherToolsAndOtherMachinesAreDistinguished) {
+TEST(Comparison, DistinguishesToolsAndMachines) {
   Result mine = with_points("a", {1}, 100);
   Result other = mine;
   other.tool = "pplat";

@@ -12,7 +12,7 @@ namespace {
 
 using Batches = std::vector<std::function<double(std::size_t)>>;
 
-TEST(CopyTeam, MembersRunTheirOwnBatchOnceInEachTurn) {
+TEST(CopyTeam, EachMemberRunsItsBatchOncePerTurn) {
   constexpr std::size_t members = 3;
   constexpr int turns = 200;
   CopyTeam team(members, {});
@@ -34,7 +34,7 @@ TEST(CopyTeam, MembersRunTheirOwnBatchOnceInEachTurn) {
   }
 }
 
-TEST(CopyTeam, AllBeginWhenTheLastHasArrived) {
+TEST(CopyTeam, MembersRunConcurrently) {
   CopyTeam team(2, {});
   std::atomic<int> inside{0};
   std::vector<int> met(2, 0);

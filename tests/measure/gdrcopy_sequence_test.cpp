@@ -42,7 +42,7 @@ bool holds(const unsigned char* area, std::size_t start, std::size_t size, const
   return std::memcmp(area, expected.data(), area_bytes) == 0;
 }
 
-TEST(GdrcopySequence, CopiesExactlyTheRangeBothWays) {
+TEST(GdrcopySequence, CopiesExactlyTheRangeInBothDirections) {
   if (!gdrcopy_sequence_runs_here()) GTEST_SKIP() << "this CPU lacks SSE4.1";
   const std::vector<unsigned char> bytes = pattern();
   const Area device = make_area();

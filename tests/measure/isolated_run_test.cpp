@@ -73,7 +73,7 @@ TEST(IsolatedRun, FailsAnyOtherExitCode) {
   EXPECT_EQ(outcome.reason, "exit code 3");
 }
 
-TEST(IsolatedRun, EndsTestsThatTakeTooLong) {
+TEST(IsolatedRun, EndsTestsThatTimeOut) {
   const Outcome outcome = run_isolated(
       [] {
         for (;;) ::pause();
@@ -116,7 +116,7 @@ TEST(IsolatedRun, KillsRemainingProcessesOfATest) {
   ::munmap(page, 4096);
 }
 
-TEST(HelperProcess, ItsFailureIsTheTests) {
+TEST(HelperProcess, FailureFailsTheTest) {
   const Outcome outcome = run_isolated(
       [] {
         HelperProcess helper([](Talk*) { SANITY_CHECK(false, "in the helper"); });
@@ -127,7 +127,7 @@ TEST(HelperProcess, ItsFailureIsTheTests) {
   EXPECT_NE(outcome.reason.find("in the helper"), std::string::npos) << outcome.reason;
 }
 
-TEST(HelperProcess, ItsWaiverIsTheTestsAlsoInTheMiddleOfATalk) {
+TEST(HelperProcess, WaiverDuringACallWaivesTheTest) {
   const Outcome outcome = run_isolated(
       [] {
         HelperProcess helper([](Talk*) { waive("not for two processes"); });
@@ -138,7 +138,7 @@ TEST(HelperProcess, ItsWaiverIsTheTestsAlsoInTheMiddleOfATalk) {
   EXPECT_EQ(outcome.reason, "not for two processes");
 }
 
-TEST(HelperProcess, TalksBothWays) {
+TEST(HelperProcess, TransfersDataInBothDirections) {
   const Outcome outcome = run_isolated(
       [] {
         HelperProcess helper([](Talk* talk) { talk->send(talk->receive<int>() * 2); });

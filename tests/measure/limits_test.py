@@ -20,7 +20,7 @@ NEEDS = {"--rounds": ("--raw",), "--batch-us": ("--raw",), "--pin-repeats": ("--
 
 
 class Counts(Test):
-    def test_the_largest_int_is_rejected_by_name_and_with_the_limits(self):
+    def test_rejects_the_largest_int_with_option_and_limits(self):
         for tool, short, long in COUNTS:
             extra = NEEDS.get(long, ()) if tool == "copylat" else ()
             ended = run("gdrkit", tool, long, MOST_INT, *extra)
@@ -32,7 +32,7 @@ class Counts(Test):
             self.assertEqual((ended.code, ended.out), (1, ""), (tool, short))
             self.assertRegex(ended.err, rf"{short}\b.*(use|from) \d+ to \d+")
 
-    def test_zero_and_less_are_rejected(self):
+    def test_rejects_zero_and_negative_counts(self):
         for tool, short, long in COUNTS:
             if long in ("--warm-up", "--timeout"):
                 continue
@@ -42,7 +42,7 @@ class Counts(Test):
                 for text in ("0", "-5"):
                     self.assertEqual(run("gdrcopy_" + tool, short, text).code, 1, (tool, short))
 
-    def test_no_table_has_a_time_of_zero(self):
+    def test_tables_contain_no_zero_times(self):
         ended = run("gdrcopy_copylat", "-s", "64", "-w", "101", "-r", "1")
         self.assertEqual(ended.code, 0, ended.err)
         times = re.findall(r"(?m)^gdr_copy_\w+ \t +\d+ \t +([0-9.]+) \t +([0-9.]+)$", ended.out)
@@ -56,7 +56,7 @@ class HugeSizes(Test):
         self.assertRegex(ended.err, r"the device has [0-9.]+ [MGT]iB, [0-9.]+ [MGT]iB of it free; choose a smaller size")
         self.assertNotIn("Assertion", ended.err)
 
-    def test_the_error_message_names_the_requested_and_available_size(self):
+    def test_error_reports_requested_and_available_size(self):
         for arguments in (("copylat", "-s"), ("copylat", "--raw", "-s"), ("copylat", "--pin-cost", "--pin-size"),
                           ("copybw", "-s"), ("apiperf", "-s")):
             for text, size, code in (("64T", "64 TiB", 1), (str(2**62 + 2**40), f"{(2**62 + 2**40) >> 40} TiB", 2)):
@@ -64,13 +64,13 @@ class HugeSizes(Test):
                 self.assertEqual(ended.code, code, (arguments, ended.out, ended.err))
                 self.check(ended, size)
 
-    def test_under_gdrcopys_names_too(self):
+    def test_gdrcopy_names_do_the_same(self):
         for name in ("gdrcopy_copylat", "gdrcopy_copybw", "gdrcopy_apiperf"):
             ended = run(name, "-s", str(2**46))
             self.assertEqual(ended.code, 1, name)
             self.check(ended, "64 TiB")
 
-    def test_bench_leaves_the_size_out_with_the_same_words(self):
+    def test_bench_omits_the_size_with_the_same_message(self):
         ended = run("gdrkit", "bench", "--quick", "--only", "copies", "--sizes", "64,64G", "--rounds", "3")
         if "64 GiB" in ended.out and "cannot allocate" not in ended.out:
             self.skipTest("this machine has 128 GiB of free memory")
@@ -94,7 +94,7 @@ class Width(Test):
 
 
 class Rates(Test):
-    def test_large_copies_have_their_rate_and_small_ones_have_not(self):
+    def test_only_large_copies_have_a_rate(self):
         ended = run("gdrkit", "copylat", "-s", "64K", "-w", "100", "-r", "100")
         rows = re.findall(r"(?m)^ +(\d+) +([0-9.]+) +([0-9.]+) *([0-9.]*)$", ended.out)
         self.assertEqual(len(rows), 34)
@@ -109,7 +109,7 @@ class Rates(Test):
         labels = [line.split()[0] for line in ended.lines if re.match(r" +(64 B|64 KiB|GB/s) ", line)]
         self.assertEqual(labels, ["64", "64", "GB/s"] * 2)
 
-    def test_gdrcopys_tables_have_none(self):
+    def test_gdrcopy_tables_show_no_rates(self):
         self.assertNotIn("GB/s", run("gdrcopy_copylat", "-s", "65536", "-w", "10", "-r", "10").out)
 
 

@@ -34,7 +34,7 @@ TEST(Copylat, IterationsAreRaisedToWholeBuckets) {
   EXPECT_EQ(copylat::whole_buckets(10000), 10000);
 }
 
-TEST(Rotation, SmallLoadsTakeAnotherLineEachTimeOverMoreLinesThanACpuKeeps) {
+TEST(Rotation, SmallLoadsRotateOverMoreLinesThanACpuCaches) {
   for (std::size_t size = 1; size <= largest_rotated_bytes; size *= 2) {
     const Rotation rotation(Direction::from_device, size);
     std::set<std::size_t> places;
@@ -51,7 +51,7 @@ TEST(Rotation, SmallLoadsTakeAnotherLineEachTimeOverMoreLinesThanACpuKeeps) {
   }
 }
 
-TEST(Rotation, StoresAndLargeLoadsStay) {
+TEST(Rotation, StoresAndLargeLoadsUseOneOffset) {
   EXPECT_FALSE(Rotation(Direction::to_device, 8).is_rotating());
   EXPECT_EQ(Rotation(Direction::to_device, 8).offset(5), 0u);
   EXPECT_EQ(Rotation(Direction::from_device, 2 * largest_rotated_bytes).offset(5), 0u);
@@ -88,13 +88,13 @@ TEST(RawRow, LimitAppliesToSingleCopiesIfLoopsOverlap) {
   EXPECT_DOUBLE_EQ(made.ratio(), 2.5) << "of the loops";
 }
 
-TEST(CopylatReport, CountsTheRowsOverTheirLimit) {
+TEST(CopylatReport, CountsRowsAboveTheLimit) {
   copylat::CopylatReport report;
   report.raw = {row(110, 100), row(120, 100), row(1051, 1000)};
   EXPECT_EQ(report.raw_rows_over_limit(), 2u);
 }
 
-TEST(Copybw, WrongWordsAreFoundAndCountedUpToTheLimit) {
+TEST(Copybw, ReportsWrongWordsUpToTheLimit) {
   std::vector<std::uint8_t> expected(64, 1);
   std::vector<std::uint8_t> content = expected;
   EXPECT_TRUE(copybw::compare_words(content.data(), expected.data(), 64).empty());
@@ -108,7 +108,7 @@ TEST(Copybw, WrongWordsAreFoundAndCountedUpToTheLimit) {
   EXPECT_EQ(copybw::compare_words(content.data(), expected.data(), 64).size(), copybw::most_wrong_words);
 }
 
-TEST(Copybw, TheLastBytesOfAnOddSizeCount) {
+TEST(Copybw, ComparesTheLastBytesOfAnOddSize) {
   const std::uint8_t content[] = {1, 2, 3, 4, 5, 6, 7};
   const std::uint8_t expected[] = {1, 2, 3, 4, 5, 6, 8};
   EXPECT_EQ(copybw::compare_words(content, expected, 7).size(), 1u);

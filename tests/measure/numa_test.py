@@ -19,7 +19,7 @@ def numbers(path):
 
 
 class Numa(Test):
-    def test_a_line_reports_where_the_tool_bound(self):
+    def test_prints_where_the_tool_is_bound(self):
         for tool in ("copybw", "copylat"):
             ended = run("gdrkit", tool, *QUICK)
             self.assertEqual(ended.code, 0, ended.err)
@@ -28,26 +28,26 @@ class Numa(Test):
             cpu = int(lines[0].split()[2])
             self.assertIn(cpu, os.sched_getaffinity(0))
 
-    def test_no_bind_stays_where_the_caller_put_it(self):
+    def test_no_bind_keeps_the_callers_placement(self):
         ended = run("gdrkit", "copybw", "--no-bind", *QUICK)
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^on no fixed CPU.*, memory not bound$")
         document, _ = self.json_of("copybw", "--no-bind", *QUICK)
         self.assertEqual((document["place"]["cpu"], document["place"]["memory_node"]), (-1, -1))
 
-    def test_json_has_the_place(self):
+    def test_json_contains_the_placement(self):
         for tool in ("copybw", "copylat"):
             document, _ = self.json_of(tool, *QUICK)
             self.assertIn(document["place"]["cpu"], os.sched_getaffinity(0))
             self.assertEqual(set(document["place"]), {"cpu", "cpu_node", "memory_node", "gpu_node", "advice"})
 
-    def test_gdrcopys_names_do_not_have_it(self):
+    def test_gdrcopy_names_reject_numa_options(self):
         ended = run("gdrcopy_copybw", "--numa", "all", *QUICK)
         self.assertEqual(ended.code, 1)
         self.assertNotIn("place", self.json_of(*QUICK, program="gdrcopy_copybw")[0])
 
     @unittest.skipUnless(HAS_NODES, "this system reports no NUMA nodes")
-    def test_missing_nodes_are_2_before_anything_is_printed(self):
+    def test_missing_nodes_exit_with_2_before_any_output(self):
         there = numbers(NODES + "/online")
         for tool in ("copybw", "copylat"):
             for nodes in (str(there[-1] + 1), f"{there[0]}:{there[-1] + 1}", "many", "0:"):
@@ -56,14 +56,14 @@ class Numa(Test):
                 self.assertRegex(ended.err, r"nodes with (CPUs|memory): \d|CPU_NODE")
                 self.assertNotRegex(ended.err, NOTE)
 
-    def test_options_that_contradict_each_other_are_2(self):
+    def test_conflicting_options_exit_with_2(self):
         for arguments in (("copybw", "--numa", "all", "--sweep"), ("copylat", "--numa", "all", "--raw"),
                           ("copylat", "--numa", "all", "-s", "8"), ("copybw", "--numa", "0", "--no-bind")):
             ended = run("gdrkit", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertTrue(ended.err)
 
-    def test_bench_measures_in_one_place_and_reports_it(self):
+    def test_bench_uses_and_reports_one_placement(self):
         quick = ("--quick", "--only", "copies", "--sizes", "64")
         ended = run("gdrkit", "bench", *quick)
         self.assertEqual(ended.code, 0, ended.err)
@@ -76,7 +76,7 @@ class Numa(Test):
             self.assertIn("--numa", ended.err)
 
     @unittest.skipUnless(HAS_NODES, "this system reports no NUMA nodes")
-    def test_all_is_a_matrix_in_text_and_json(self):
+    def test_all_prints_a_matrix_in_text_and_json(self):
         with_cpus = [node for node in numbers(NODES + "/online") if numbers(f"{NODES}/node{node}/cpulist")]
         for tool, unit, count in (("copybw", "GB/s", 2), ("copylat", "us", 4)):
             ended = run("gdrkit", tool, "--numa", "all", *QUICK)

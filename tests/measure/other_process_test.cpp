@@ -40,11 +40,11 @@ TEST(OtherProcess, PrintsItsResult) {
   EXPECT_EQ(find_series(result, "copies/to_device/mapping")->points[0].rounds, (std::vector<double>{3, 1, 2}));
 }
 
-TEST(OtherProcess, AResultThatIsNotOkIsAResult) {
+TEST(OtherProcess, ReturnsTheResultOfAFailedProcess) {
   EXPECT_EQ(of_script("printf %s \"$1\"; exit 1", small_result()).tool, "bench");
 }
 
-TEST(OtherProcess, WithoutAResultItReportsHowTheProcessEnded) {
+TEST(OtherProcess, ReportsTheExitStatusWithoutAResult) {
   EXPECT_EQ(failure_of("/bin/sh", "exit 77"), "exit code 77");
   EXPECT_EQ(failure_of("/bin/sh", "kill -9 $$"), "ended by Killed");
   EXPECT_EQ(failure_of("/no/such/program", ""), "could not be started");

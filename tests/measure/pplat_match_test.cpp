@@ -46,7 +46,7 @@ class PplatMatch : public ::testing::Test {
   const Clock clock_;
 };
 
-TEST_F(PplatMatch, BothWaysCountEveryRoundButTheWarmUp) {
+TEST_F(PplatMatch, CountsEveryRoundExceptTheWarmUp) {
   const auto played = match();
   for (const Way way : {Way::mapping, Way::raw, Way::mapping}) {
     std::vector<double> singles = {1, 2};
@@ -58,7 +58,7 @@ TEST_F(PplatMatch, BothWaysCountEveryRoundButTheWarmUp) {
   }
 }
 
-TEST_F(PplatMatch, AGpuThatMissesItsTurnIsATimeout) {
+TEST_F(PplatMatch, TimesOutIfTheGpuMissesItsTurn) {
   request_.limit_ns = 20'000'000;
   auto played = match();
   const auto stall = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(1000)); };
@@ -81,7 +81,7 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsATimeout) {
   EXPECT_EQ(singles.size(), 5U);
 }
 
-TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
+TEST_F(PplatMatch, ReportsDataThatDidNotArrive) {
   // Flags in host memory arrive; the data goes to another buffer than the one that the GPU kernel reads.
   request_.is_gpu_flag_in_host = true;
   const AlignedAllocation other(device_.get(), platform::AllocationKind::cuda_malloc, request_.device_bytes());
@@ -100,7 +100,7 @@ TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
   }
 }
 
-TEST_F(PplatMatch, AMatchLeftInTheMiddleEndsItsGpuKernel) {
+TEST_F(PplatMatch, DestructionDuringAMatchEndsTheGpuKernel) {
   request_.is_gpu_first = true;
   request_.data_bytes = 0;
   auto played = match();
@@ -110,7 +110,7 @@ TEST_F(PplatMatch, AMatchLeftInTheMiddleEndsItsGpuKernel) {
   EXPECT_FALSE(device_->is_finished(stream)) << "the stream was destroyed with it";
 }
 
-TEST_F(PplatMatch, RoundsTakeTurnsAndHoldEveryIteration) {
+TEST_F(PplatMatch, AlternatesRoundsAndRecordsEveryIteration) {
   const auto played = play_rounds(match().get(), {Way::mapping, Way::raw}, 47, 0, true, clock_);
   ASSERT_EQ(played.ways.size(), 2U);
   EXPECT_FALSE(played.is_cut_short);
@@ -122,7 +122,7 @@ TEST_F(PplatMatch, RoundsTakeTurnsAndHoldEveryIteration) {
   EXPECT_EQ(played.ways[1].name, "raw");
 }
 
-TEST_F(PplatMatch, ABudgetThatIsUsedUpLeavesTheFewestRounds) {
+TEST_F(PplatMatch, AnExhaustedBudgetKeepsTheMinimumRounds) {
   const auto played = play_rounds(match().get(), {Way::mapping}, 200, 1, true, clock_);
   EXPECT_TRUE(played.is_cut_short);
   EXPECT_EQ(played.ways[0].round_ns.size(), fewest_match_rounds);
@@ -130,7 +130,7 @@ TEST_F(PplatMatch, ABudgetThatIsUsedUpLeavesTheFewestRounds) {
   EXPECT_FALSE(play_rounds(match().get(), {Way::mapping}, 2, 1, true, clock_).is_cut_short) << "nothing was left out";
 }
 
-TEST(PplatReport, OnlyARatioOverTheLimitIsOver) {
+TEST(PplatReport, CountsOnlyRatiosAboveTheLimit) {
   PplatReport report;
   EXPECT_TRUE(report.is_within_limit()) << "nothing to compare";
   report.ways.resize(2);
@@ -142,7 +142,7 @@ TEST(PplatReport, OnlyARatioOverTheLimitIsOver) {
   EXPECT_FALSE(report.is_within_limit());
 }
 
-TEST(PplatReport, ATimeoutIsReportedInGdrcopysWords) {
+TEST(PplatReport, ReportsATimeoutLikeGdrcopy) {
   for (const bool is_there : {true, false}) {
     ::testing::internal::CaptureStderr();
     print_gdrcopy_timeout(NoReply("the GPU did not reply", is_there));
@@ -151,7 +151,7 @@ TEST(PplatReport, ATimeoutIsReportedInGdrcopysWords) {
   }
 }
 
-TEST(Histogram, CountsEveryValueOfItsRangeOnce) {
+TEST(Histogram, CountsEachValueInRangeOnce) {
   const auto bins = make_histogram({1, 1.5, 2, 10.9, 11, 12, 0.5}, 1, 11, 10);
   ASSERT_EQ(bins.size(), 10U);
   EXPECT_EQ(bins[0].count, 2U) << "1 and 1.5";
@@ -162,7 +162,7 @@ TEST(Histogram, CountsEveryValueOfItsRangeOnce) {
   EXPECT_EQ(bins[4].to, bins[5].from);
 }
 
-TEST(Histogram, HoldsValuesThatAreAllTheSame) {
+TEST(Histogram, SupportsIdenticalValues) {
   const auto bins = make_histogram({3, 3, 3}, 3, 3, 10);
   EXPECT_EQ(bins[0].count, 3U);
   EXPECT_TRUE(make_histogram({}, 0, 0, 0).empty());

@@ -29,23 +29,23 @@ CPU_FIRST, GPU_FIRST = "CPU produces and GPU consumes", "GPU produces and CPU co
 
 
 class PplatLines(Test):
-    def test_defaults(self):
+    def test_prints_defaults(self):
         ended = run("gdrcopy_pplat")
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assert_lines(ended.lines, head(CPU_FIRST, 1000) + RESULT)
 
-    def test_data_blocks_threads_and_allocation(self):
+    def test_accepts_data_blocks_threads_and_allocation(self):
         ended = run("gdrcopy_pplat", *FEW, "-s", "1020", "-B", "2", "-T", "64", "-a", "cuMemCreate", "-M", "wc")
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assert_lines(ended.lines, head(CPU_FIRST, 100, data=1020, allocation="cuMemCreate") + RESULT)
         self.assertIn("a GPU kernel (2 x 64 threads)", ended.out)
 
-    def test_the_gpu_produces_and_gives_one_figure(self):
+    def test_gpu_first_mode_prints_one_result(self):
         ended = run("gdrcopy_pplat", *FEW, "-m", "1", "-s", "64")
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assert_lines(ended.lines, head(GPU_FIRST, 100, data=64) + RESULT)
 
-    def test_every_place_of_flags_and_data_in_both_modes(self):
+    def test_supports_every_location_in_both_modes(self):
         for mode in ("0", "1"):
             for gpu_flag in ("gpumem", "hostmem"):
                 for cpu_flag in ("gpumem", "hostmem"):
@@ -64,11 +64,11 @@ class PplatLines(Test):
         self.assertRegex(ended.err, r"^WARNING: number of iterations 101 is not a multiple of 100\. Raised to 200\.\n$")
         self.assertIn("Running 200 iterations", ended.out)
 
-    def test_timeouts_are_taken(self):
+    def test_accepts_timeouts(self):
         for seconds in ("0", "60"):
             self.assertEqual(run("gdrcopy_pplat", *FEW, "-u", seconds).code, 0)
 
-    def test_errors_are_reported_with_1(self):
+    def test_errors_exit_with_1(self):
         for arguments, text in ((("-s", "6"), "ERROR: data_size must be divisible by 4."),
                                 (("-s", "0x80000000"), "ERROR: data_size must be at most 1073741824"),
                                 (("-t", "0"), "--iterations: 0 is out of range: use 1 to"), (("-t", "-5"), "--iterations: -5"),
@@ -85,7 +85,7 @@ class PplatLines(Test):
             self.assertIn(text, ended.err, arguments)
             self.assertTrue(ended.err)
 
-    def test_one_of_several_emulated_devices(self):
+    def test_selects_one_of_several_emulated_devices(self):
         several = {"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "3"}
         ended = run("gdrcopy_pplat", *FEW, "-d", "2", environment=several)
         self.assertEqual((ended.code, ended.err), (0, ""))
@@ -114,7 +114,7 @@ class PplatOwnFace(Test):
         else:
             self.assertEqual(made, count, ended.out)
 
-    def test_table_and_histogram(self):
+    def test_prints_table_and_histogram(self):
         ended = run("gdrkit", "pplat", "--iterations", "500")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^by +count +min +median +p99 +p99\.9 +max$")
@@ -153,7 +153,7 @@ class PplatOwnFace(Test):
         self.assertEqual(document["series"][0]["points"][0]["single"]["count"], 100)
         self.assertNotIn("raw", document)
 
-    def test_nodes(self):
+    def test_accepts_numa_nodes(self):
         ended = run("gdrkit", "pplat", "--no-bind", "--iterations", "50")
         self.assertEqual(ended.code, 0, ended.err)
         if os.path.isdir("/sys/devices/system/node"):
@@ -161,7 +161,7 @@ class PplatOwnFace(Test):
             self.assertEqual(ended.code, 0, ended.err)
             self.assertIn("round trip, 4 bytes", ended.out)
 
-    def test_wrong_usage_is_2(self):
+    def test_wrong_usage_exits_with_2(self):
         for arguments in (("--data-size", "6"), ("--iterations", "0"), ("--iterations", "many"), ("--mode", "2"),
                           ("--gpu-flag", "disk"), ("--cpu-flag", "disk"), ("--data", "disk"), ("--timeout", "-1"),
                           ("--blocks", "0"), ("--threads", "2000"), ("--allocation", "odd"), ("--mapping-type", "odd"),
@@ -171,10 +171,10 @@ class PplatOwnFace(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertTrue(ended.err)
 
-    def test_a_missing_device_is_77(self):
+    def test_missing_device_exits_with_77(self):
         self.assertEqual(run("gdrkit", "pplat", "-d", "5").code, 77)
 
-    def test_output_that_cannot_be_written_is_a_failure(self):
+    def test_unwritable_output_is_an_error(self):
         for command in (("gdrkit", "pplat", "--iterations", "20"), ("gdrkit", "pplat", "--iterations", "20", "--json"),
                         ("gdrcopy_pplat", *FEW)):
             self.assertEqual(run_without_space(*command).code, 1, command)

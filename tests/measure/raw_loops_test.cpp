@@ -45,7 +45,7 @@ class RawLoops : public ::testing::TestWithParam<RawKind> {
       static_cast<unsigned char*>(std::aligned_alloc(64, largest + 2 * redzone))};
 };
 
-TEST_P(RawLoops, CopyExactlyEveryPowerOfTwoBothWays) {
+TEST_P(RawLoops, CopyEveryPowerOfTwoInBothDirections) {
   for (std::size_t size = 1; size <= largest; size *= 2) {
     for (const std::size_t iterations : {1u, 3u}) {
       for (const std::size_t host_offset : {0u, 1u, 63u}) {

@@ -174,7 +174,7 @@ class Browser(ReportTest):
                     self.assertGreaterEqual(result["charts"], 8, title)
                     self.assertGreater(result["texts"], 60, title)
 
-    def test_a_quick_run_is_short(self):
+    def test_quick_run_has_a_short_page(self):
         pages = {f"{cpus} CPUs": self.html_of(documents.quick(cpus=cpus)) for cpus in (2, 16)}
         shown = {title: page.replace("<details>", "<details data-closed=\"\">") for title, page in pages.items()}
         results = self.measured(shown, "light", {"desktop": 1280, "phone": 400})
@@ -197,7 +197,7 @@ class Browser(ReportTest):
                 self.assertEqual((found_width, found_height), (width, height))
                 self.assertGreater(rows, height / 5, "the picture is nearly blank")
 
-    def test_it_prints_on_several_pages(self):
+    def test_page_prints_on_several_sheets(self):
         self.html_of(documents.bench())
         self.chromium("--no-pdf-header-footer", "--print-to-pdf=" + self.path("page.pdf"),
                       "file://" + self.path("page.html"))

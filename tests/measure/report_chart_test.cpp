@@ -19,7 +19,7 @@ const Axis plain_axis{"", Quantity::plain, false};
 const Axis log_axis{"", Quantity::time, true};
 const Axis size_axis{"", Quantity::size, true};
 
-TEST(ReportScale, PutsLinearAndLogarithmicValuesWhereTheyBelong) {
+TEST(ReportScale, MapsLinearAndLogarithmicValues) {
   const Scale linear({0, 10}, false, 100, 200);
   EXPECT_DOUBLE_EQ(linear.at(0), 100);
   EXPECT_DOUBLE_EQ(linear.at(2.5), 125);
@@ -54,7 +54,7 @@ TEST(ReportTicks, AreNotBelowALogarithmicRange) {
   EXPECT_EQ(ticks({0.1, 1e8}, log_axis, 6), (std::vector<double>{1, 100, 1e4, 1e6, 1e8}));
 }
 
-TEST(ReportTicks, OfACountAreWhole) {
+TEST(ReportTicks, AreIntegersForCounts) {
   Axis threads = plain_axis;
   threads.is_whole = true;
   EXPECT_EQ(ticks({0.98, 2.02}, threads, 14), (std::vector<double>{1, 2}));
@@ -63,7 +63,7 @@ TEST(ReportTicks, OfACountAreWhole) {
   EXPECT_EQ(ticks({0.9, 70}, threads, 14), (std::vector<double>{1, 2, 5, 10, 20, 50}));
 }
 
-TEST(ReportTicks, AreNeverMoreThanAskedForAndAlwaysInside) {
+TEST(ReportTicks, StayInsideTheRangeAndBelowTheLimit) {
   for (const Axis& axis : {plain_axis, log_axis, size_axis}) {
     for (const Range& range : {Range{1, 1.0001}, Range{3, 3.1}, Range{DBL_MIN, DBL_MAX}, Range{1e300, 1e301},
                                Range{1e20, 1e20 + 65536}, Range{0.7, 123456}, Range{DBL_MAX / 2, DBL_MAX}}) {
@@ -109,7 +109,7 @@ TEST(ReportLineChart, LeavesOutValuesThatALogarithmicAxisCannotShow) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
-TEST(ReportLineChart, ABandEndsAtTheEdgesAndLeavesOutUnknownParts) {
+TEST(ReportLineChart, BandEndsAtTheEdgesAndOmitsUnknownParts) {
   LineChart chart = chart_of({at(1, 1), at(2, 2), at(3, 1)}, false);
   chart.band = {{1, 1, -INFINITY, INFINITY}, {2, 1, NAN, NAN}, {3, 1, 0.9, 1.1}};
   const std::string svg = line_chart_svg(chart, wide_canvas, "f1");
@@ -126,7 +126,7 @@ TEST(ReportLineChart, ReportsThatNothingCanBeDrawn) {
   EXPECT_NE(svg.find("no values that this axis can show"), std::string::npos);
 }
 
-TEST(ReportLineChart, HasAnAlternativeText) {
+TEST(ReportLineChart, HasAltText) {
   const std::string svg = line_chart_svg(chart_of({at(1, 1), at(2, 2)}, false), wide_canvas, "f7");
   EXPECT_NE(svg.find("role=\"img\" aria-labelledby=\"f7t f7d\""), std::string::npos);
   EXPECT_NE(svg.find("<title id=\"f7t\">&lt;title&gt;</title>"), std::string::npos);
@@ -154,7 +154,7 @@ TEST(ReportLineChart, ThinningKeepsEndsAndExtremes) {
   EXPECT_TRUE(values.count(500) == 1 && values.count(-500) == 1);
 }
 
-TEST(ReportStyle, MethodsKeepTheirsAndNoTwoShareOne) {
+TEST(ReportStyle, EachMethodHasAStableUniqueStyle) {
   EXPECT_EQ(styles_of({"raw", "mapping"}), (std::vector<std::size_t>{1, 0}));
   EXPECT_EQ(styles_of({"unknown", "mapping", "mapping"}), (std::vector<std::size_t>{1, 0, 2}));
   const std::vector<std::size_t> eight = styles_of({"a", "b", "c", "raw", "e", "f", "g", "h"});

@@ -27,7 +27,7 @@ measure::Series series_of(const Values& values, double noise = 0.01, std::size_t
   return series;
 }
 
-TEST(ReportCrossover, LiesWhereTheLogarithmsAreEqual) {
+TEST(ReportCrossover, IsWhereTheLogarithmsAreEqual) {
   // On logarithmic axes one rises by 16 over x from 1 to 16, the other stays at 4: they are equal at 4.
   const Contest contest = compete(series_of({{1, 1}, {16, 16}}), series_of({{1, 4}, {16, 4}}));
   EXPECT_EQ(contest.points, 2u);
@@ -38,7 +38,7 @@ TEST(ReportCrossover, LiesWhereTheLogarithmsAreEqual) {
   EXPECT_TRUE(contest.crossings[0].is_from_one);
 }
 
-TEST(ReportCrossover, LeavesOutPointsThatTheNoiseDecides) {
+TEST(ReportCrossover, OmitsPointsWithinTheNoise) {
   // At 2 and 4 the two are within each other's noise: the interval is 1 to 8.
   const Contest contest =
       compete(series_of({{1, 10}, {2, 19.9}, {4, 40.2}, {8, 80}}), series_of({{1, 20}, {2, 20}, {4, 40}, {8, 40}}));
@@ -51,14 +51,14 @@ TEST(ReportCrossover, LeavesOutPointsThatTheNoiseDecides) {
   EXPECT_LT(contest.crossings[0].x, 4);
 }
 
-TEST(ReportCrossover, IsNotClaimedWhereTheNoiseIsLarger) {
+TEST(ReportCrossover, IsNotReportedIfTheNoiseIsLarger) {
   const Values rising{{1, 9.8}, {2, 10.2}};
   const Values flat{{1, 10}, {2, 10}};
   EXPECT_TRUE(compete(series_of(rising, 0.05), series_of(flat, 0.05)).crossings.empty());
   EXPECT_EQ(compete(series_of(rising, 0.001), series_of(flat, 0.001)).crossings.size(), 1u);
 }
 
-TEST(ReportCrossover, NeedsRoundsAndValuesAboveZero) {
+TEST(ReportCrossover, RequiresRoundsAndPositiveValues) {
   const Values rising{{1, 1}, {16, 16}};
   const Values flat{{1, 4}, {16, 4}};
   EXPECT_EQ(compete(series_of(rising, 0, 2), series_of(flat, 0, 9)).points, 0u);
@@ -67,7 +67,7 @@ TEST(ReportCrossover, NeedsRoundsAndValuesAboveZero) {
   EXPECT_EQ(compete(series_of({{3, 1}}), series_of(flat)).points, 0u) << "no x in common";
 }
 
-TEST(ReportCrossover, FindsEachOneInAnyOrderOfPoints) {
+TEST(ReportCrossover, FindsEachCrossoverInAnyPointOrder) {
   const Contest contest = compete(series_of({{16, 1}, {4, 9}, {1, 1}}), series_of({{1, 3}, {4, 3}, {16, 3}}));
   ASSERT_EQ(contest.crossings.size(), 2u);
   EXPECT_TRUE(contest.crossings[0].is_from_one);

@@ -27,7 +27,7 @@ TEST(ReportNumbers, HaveThreeSignificantDigits) {
   EXPECT_EQ(three_digits(std::numeric_limits<double>::quiet_NaN()), "no number");
 }
 
-TEST(ReportNumbers, ClimbToTheNextUnitAfterRounding) {
+TEST(ReportNumbers, UseTheNextUnitAfterRounding) {
   EXPECT_EQ(written(138.6, Quantity::time), "139 ns");
   EXPECT_EQ(written(999.4, Quantity::time), "999 ns");
   EXPECT_EQ(written(999.7, Quantity::time), "1.00 µs");

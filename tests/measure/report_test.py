@@ -31,7 +31,7 @@ def small_document():
 
 
 class Report(ReportTest):
-    def test_page_equals_the_stored_one(self):
+    def test_page_matches_the_stored_page(self):
         page, _ = self.page_of(small_document(), options=("--title", "A kept page"))
         with open(STYLE_SHEET, encoding="utf-8") as file:
             style = re.search(r'(?s)R"\((.*)\)"', file.read())[1]
@@ -50,7 +50,7 @@ class Report(ReportTest):
                           f"'{old[at:at + 60]}'; if that is meant: GDRKIT_UPDATE_GOLDEN=1")
         self.assertEqual(len(page), len(kept))
 
-    def test_a_bench_has_every_section(self):
+    def test_bench_page_has_every_section(self):
         _, tree = self.page_of(documents.bench())
         headings = self.headings(tree)
         for wanted in ("Key figures", "Latency against size", "Bandwidth against size",
@@ -60,7 +60,7 @@ class Report(ReportTest):
             self.assertIn(wanted, headings)
         self.assertEqual(headings.index("Copy to the device"), 3)
 
-    def test_a_busy_machine_is_shown_with_an_idle_one(self):
+    def test_shows_busy_and_idle_results_together(self):
         _, tree = self.page_of(documents.bench())
         figure = next(element for element in tree.iter("figure") if element.find("h4") is not None and
                       element.find("h4").text == "Copy to the device, GPU busy")
@@ -73,14 +73,14 @@ class Report(ReportTest):
     def section(self, tree, heading):
         return next(element for element in tree.iter("section") if element.find("h3").text == heading)
 
-    def test_values_independent_of_the_size_are_a_sentence(self):
+    def test_values_independent_of_the_size_become_a_sentence(self):
         _, tree = self.page_of(documents.quick())
         self.assertRegex(self.texts(self.section(tree, "Cost of pinning and mapping")),
                          r"For comparison, mmap \+ munmap of 64 KiB, the operating system's own: 7\.\d+ µs( to 7\.\d+ µs)?\.")
         self.assertNotIn("More measurements", self.headings(tree))
         self.assertFalse([item.text for item in tree.iter("span") if item.text and "mmap" in item.text], "a legend names it")
 
-    def test_percentiles_are_a_row_for_each_series_and_all_of_them_folded(self):
+    def test_percentiles_are_one_collapsible_row_per_series(self):
         section = self.section(self.page_of(documents.quick())[1], "Percentiles of single operations")
         self.assertEqual(list(section.iter("svg")), [])
         shown = section.find("div").findall("div")
@@ -92,7 +92,7 @@ class Report(ReportTest):
         self.assertEqual(folded["Copy to the device: 54 rows as a table"], 1 + 54)
         self.assertEqual(folded["Copy to the device, GPU busy: 12 rows as a table"], 1 + 12)
 
-    def test_captions_do_not_repeat_the_legend_and_ticks_are_plain_numbers(self):
+    def test_captions_omit_the_legend_and_ticks_are_plain(self):
         _, tree = self.page_of(documents.quick(cpus=16))
         self.assertEqual([caption.text for caption in tree.iter("figcaption")], [])
         ticks = [text.text for chart in tree.iter("svg") for text in chart.iter("text")]
@@ -107,7 +107,7 @@ class Report(ReportTest):
                  for part in ("label", "value", "note")]
         return list(zip(*found))
 
-    def test_key_figures_are_one_size_and_one_peak_per_direction_with_the_drivers(self):
+    def test_key_figures_show_latency_and_peak_per_direction(self):
         made = documents.bench()
         for series in made["series"]:  # steady, and smallest at a size that is not shown
             for point in series["points"]:
@@ -129,7 +129,7 @@ class Report(ReportTest):
         self.assertEqual(tiles[5][1:], ("7.00 µs", "cudaMemcpyAsync, pinned"))
         self.assertEqual(tiles[7][1:], ("53.9 GB/s", "cudaMemcpy, pinned at 256 MiB"))
 
-    def test_key_figures_without_the_usual_size_name_theirs_and_other_documents_have_some_too(self):
+    def test_key_figures_support_other_sizes_and_documents(self):
         made = documents.bench()
         made["series"] = [series for series in made["series"] if series["id"] == "copies/from_device/mapping"]
         made["series"][0]["points"] = made["series"][0]["points"][6:9]
@@ -142,7 +142,7 @@ class Report(ReportTest):
         made = documents.bandwidth(2)
         self.assertEqual(len(self.tiles(self.page_of(made)[1])), 2)
 
-    def test_crossovers_stand_where_the_model_has_them(self):
+    def test_crossovers_match_the_model(self):
         # 138 + x / 24.5 = 3800 + x / 54: at 161 KiB, thus between 128 and 256 KiB.
         _, tree = self.page_of(documents.bench())
         section = self.section(tree, "Crossover sizes of the methods")
@@ -156,7 +156,7 @@ class Report(ReportTest):
         self.assertRegex(text, r"Between through the mapping and raw loop the noise hides any difference|"
                                r"at the others the noise hides any difference")
 
-    def test_a_matrix_has_x_across_and_y_down_with_a_number_in_each_cell(self):
+    def test_matrix_has_x_across_and_y_down(self):
         made = documents.bandwidth(gpus=3)
         made["series"][0]["points"] = [documents.point(x, [100.0 * x + y], y) for x in range(3) for y in range(2)]
         _, tree = self.page_of(made)
@@ -169,7 +169,7 @@ class Report(ReportTest):
         shades = [cell.get("class") for cell in table.iter("td")]
         self.assertEqual((shades[0], shades[-1]), ("s0", "s8"))
 
-    def test_an_x_that_is_called_row_goes_down(self):
+    def test_x_named_row_runs_down(self):
         made = documents.bandwidth(gpus=2)
         made["series"] = made["series"][:1]
         made["series"][0].update(x_name="row", y_name="column", title="CPU(row) -> GPU(column)",
@@ -183,7 +183,7 @@ class Report(ReportTest):
         self.assertEqual(figure.find("h4").text, made["series"][0]["id"] + ": CPU(row) -> GPU(column)")
         self.assertIn("buffer 1 MiB, size many", figure.find("figcaption").text)
 
-    def test_every_series_appears_even_of_an_unknown_kind(self):
+    def test_shows_every_series_including_unknown_kinds(self):
         made = documents.strange()
         _, tree = self.page_of(made)
         text = self.texts(tree)
@@ -194,21 +194,21 @@ class Report(ReportTest):
         self.assertIn("same title (same/1)", text)
         self.assertIn("4 points at or below zero", text)
 
-    def test_text_of_a_document_is_text_on_the_page(self):
+    def test_escapes_text_of_a_document(self):
         page, tree = self.page_of(documents.strange(), options=("--title", "</title><script>alert(1)</script>"))
         for word in ("<script", "<img", "\u202e"):
             self.assertFalse(word in page, word)
         self.assertIn('"><img src=x onerror=alert(1)> & Söhne', self.texts(tree))
         self.assertEqual(tree.find("head/title").text, "</title><script>alert(1)</script>")
 
-    def test_warnings_stand_first(self):
+    def test_warnings_come_first(self):
         _, tree = self.page_of(documents.strange())
         warnings = [element.text for element in tree.iter("p") if element.get("class") == "warning"]
         self.assertEqual(len(warnings), 4)
         self.assertIn("emulated device", warnings[0])
         self.assertIn("numactl", warnings[3])
 
-    def test_ten_thousand_points_are_thinned_in_the_picture_alone(self):
+    def test_thins_ten_thousand_points_in_the_picture_only(self):
         page, _ = self.page_of(documents.strange())
         self.assertTrue(">10000 B</th>" in page and ">9999 B</th>" in page)
         self.assertLess(max(len(path) for path in re.findall(r' d="([^"]*)"', page)), 20000)
@@ -224,7 +224,7 @@ class Report(ReportTest):
         self.assertEqual(chapters[:2], ["A: bench on NVIDIA H200", "B: bandwidth on NVIDIA H200"])
         self.assertEqual(len(chapters), 3)
 
-    def test_a_document_without_series_or_machine_details(self):
+    def test_supports_documents_without_series_or_machine(self):
         made = documents.head("bench")
         for field in ("place", "clock", "machine_noise", "settings"):
             del made[field]
@@ -241,7 +241,7 @@ class ReportOfTools(ReportTest):
         self.assertEqual(ended.code, 0, ended.err[-300:])
         return self.page_of(ended.out)[1], json.loads(ended.out)
 
-    def test_tables_of_copylat(self):
+    def test_shows_copylat_tables(self):
         tree, document = self.page_of_tool("copylat", "--size", "4096", "-w", "100", "-r", "100", "-c")
         by_id = {series["id"]: series for series in document["series"]}
         self.assertEqual(len(by_id), 4)
@@ -254,7 +254,7 @@ class ReportOfTools(ReportTest):
             self.assertIn(wanted, self.headings(tree))
         self.assertIn("so they are not compared", self.texts(tree))
 
-    def test_raw_rows_of_copylat(self):
+    def test_shows_raw_rows_of_copylat(self):
         tree, document = self.page_of_tool("copylat", "--size", "256", "--raw", "--rounds", "5", "--batch-us", "50")
         by_id = {series["id"]: series for series in document["series"]}
         self.assertEqual(len(document["raw"]["rows"]), 18)
@@ -265,7 +265,7 @@ class ReportOfTools(ReportTest):
             self.assertEqual((point["value"], point["rounds"]), (row["library_median_ns"], row["library_rounds_ns"]))
         self.assertIn("Crossover sizes of the methods", self.headings(tree))
 
-    def test_pin_cost_of_copylat(self):
+    def test_shows_pin_cost_of_copylat(self):
         tree, document = self.page_of_tool("copylat", "--pin-cost", "--pin-repeats", "20", "--pin-size", "65536")
         by_id = {series["id"]: series for series in document["series"]}
         self.assertEqual(len(by_id), 5 * len(document["pin_cost"]))
@@ -299,7 +299,7 @@ class ReportComparison(ReportTest):
         return {table.find("caption").text: [[cell.text for cell in row] for row in table.find("tbody")]
                 for table in chapter.iter("table") if table.find("caption") is not None}
 
-    def test_a_slower_point_stands_out_and_no_other(self):
+    def test_highlights_only_the_slower_point(self):
         chapter, text = self.comparison_of(documents.bench(), documents.bench(4, slower=1.25))
         self.assertIn("2 of 178 points are worse in B beyond the noise.", text)
         self.assertIn("Nothing is better in B beyond the noise, of 178 points.", text)
@@ -310,7 +310,7 @@ class ReportComparison(ReportTest):
             self.assertAlmostEqual(float(row[4]), 1.25, delta=0.03)
             self.assertLess(float(row[5]), float(row[4]))
 
-    def test_a_faster_point_is_better_whichever_way_the_unit_counts(self):
+    def test_faster_points_are_better_in_every_unit(self):
         older, newer = documents.bandwidth(2), documents.bandwidth(2)
         for point in newer["series"][0]["points"]:
             point["value"] *= 3
@@ -324,14 +324,14 @@ class ReportComparison(ReportTest):
         self.assertEqual({row[4] for row in self.tables(chapter)["B is better"]}, {"0.333"})
         self.assertIn("device_to_device_memcpy_read_gpu_kernel: only in B", text)
 
-    def test_changes_inside_the_noise_are_not_reported(self):
+    def test_ignores_changes_within_the_noise(self):
         for seed in (11, 12, 13) if IS_FULL else (11,):
             chapter, text = self.comparison_of(documents.bench(), documents.bench(seed))
             self.assertIn("Nothing is worse in B beyond the noise", text)
             self.assertNotIn("regression", text)
             self.assertEqual(self.tables(chapter), {"open": self.tables(chapter)["open"]})
 
-    def test_other_machines_are_named_and_no_build_is_blamed(self):
+    def test_reports_different_machines_instead_of_builds(self):
         newer = documents.bench(4, slower=1.5)
         newer["machine"].update(gpu_name="NVIDIA <H100>", driver_version="590.1")
         _, text = self.comparison_of(documents.bench(), newer)
@@ -340,12 +340,12 @@ class ReportComparison(ReportTest):
         self.assertIn("(of two machines, not of two builds)", text)
         self.assertNotIn("regression", text)
 
-    def test_results_of_different_tools_are_shown_and_not_compared(self):
+    def test_shows_but_does_not_compare_different_tools(self):
         chapter, text = self.comparison_of(documents.bench(), documents.bandwidth(2))
         self.assertIn("compares with its own results only", text)
         self.assertEqual(list(chapter.iter("section")), [])
 
-    def test_strange_documents_do_not_break_it(self):
+    def test_survives_unusual_documents(self):
         newer = documents.strange()
         del newer["series"][0]["points"][1]
         newer["series"][2]["unit"] = "us"
@@ -361,7 +361,7 @@ class ReportFiles(ReportTest):
         self.assertRegex(ended.err, pattern)
         self.assertLess(len(ended.err), 1000)
 
-    def test_bad_documents_are_rejected_with_a_message(self):
+    def test_rejects_invalid_documents_with_a_message(self):
         good = documents.bandwidth(2)
         point = good["series"][0]["points"][0]
         bad = {
@@ -390,7 +390,7 @@ class ReportFiles(ReportTest):
         self.assert_refused(2, "no result given")
         self.assertIn("Usage: gdrkit report [options] RESULT...", run("gdrkit", "report", "--help").out)
 
-    def test_output_is_written_whole_and_replaces_the_old_file(self):
+    def test_output_replaces_the_old_file_atomically(self):
         source = self.write("in.json", documents.bandwidth(2))
         target = self.write("out.html", "old")
         os.symlink("out.html", self.path("link.html"))
@@ -403,7 +403,7 @@ class ReportFiles(ReportTest):
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.json", "link.html", "new.html", "out.html"])
         self.assertNotEqual(os.path.getsize(target), 3)
 
-    def test_a_failed_run_leaves_the_old_page(self):
+    def test_failed_run_keeps_the_old_page(self):
         bad = self.write("bad.json", "{")
         target = self.write("out.html", "old")
         self.assert_refused(2, "not a JSON document", bad, "-o", target)
@@ -414,7 +414,7 @@ class ReportFiles(ReportTest):
             self.assertEqual(file.read(), "old")
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["bad.json", "in.json", "out.html"])
 
-    def test_a_full_disk_is_a_failure_not_half_a_page(self):
+    def test_full_disk_is_an_error_without_a_partial_page(self):
         good = self.write("in.json", documents.bandwidth(2))
         self.assert_refused(1, "cannot write /dev/full", good, "-o", "/dev/full")
         with open("/dev/full", "wb") as full:
@@ -431,7 +431,7 @@ class ReportFiles(ReportTest):
             self.assertEqual(file.read(), "old")
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.json", "out.html"])
 
-    def test_an_input_is_never_overwritten(self):
+    def test_never_overwrites_an_input(self):
         source = self.write("in.json", documents.bandwidth(2))
         os.symlink("in.json", self.path("symbolic"))
         os.link(source, self.path("hard"))
@@ -440,7 +440,7 @@ class ReportFiles(ReportTest):
         with open(source, encoding="utf-8") as file:
             json.load(file)
 
-    def test_a_terminal_gets_a_hint_instead_of_a_page(self):
+    def test_prints_a_hint_instead_of_a_page_on_a_terminal(self):
         source = self.write("in.json", documents.bandwidth(2))
         controller, terminal = pty.openpty()
         try:
@@ -452,7 +452,7 @@ class ReportFiles(ReportTest):
         self.assertEqual(ended.returncode, 2)
         self.assertIn("-o", ended.stderr)
 
-    def test_a_result_may_come_through_a_pipe(self):
+    def test_reads_a_result_from_a_pipe(self):
         with open(self.write("in.json", documents.bandwidth(2)), "rb") as file:
             text = file.read()
         ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", "-"], input=text, capture_output=True,

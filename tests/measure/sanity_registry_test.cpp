@@ -22,7 +22,7 @@ std::vector<std::string> names_of(List list) {
   return names;
 }
 
-TEST(SanityRegistry, HasGdrcopysListUnderItsNamesInItsOrder) {
+TEST(SanityRegistry, ListsGdrcopysTestsInItsOrder) {
   const std::vector<std::string> expected = {
       "attributes_sanity",
       "basic_child_thread_pins_buffer_cumemalloc",
@@ -76,7 +76,7 @@ TEST(SanityRegistry, RunsOwnTestsAfterGdrcopysWithoutDuplicates) {
   }
 }
 
-TEST(SanityRegistry, HasATestOfAlignmentsAndOneOfPollingForEveryCopyKernel) {
+TEST(SanityRegistry, HasAlignmentAndPollingTestsForEveryCopyKernel) {
   const std::vector<std::string> own = names_of(List::own);
   unsigned kernels = 0;
   for (; const char* name = gdrkit_copy_kernel_name(kernels, nullptr); ++kernels) {

@@ -8,7 +8,7 @@
 namespace gdrkit::measure::tune {
 namespace {
 
-TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
+TEST(TuneProfile, SelectsTheFastestEngineForEachSizeRange) {
   EngineTimes times{"from_device", "pinned", {}, {}};
   times.warm["cpu"] = {{1024, 1.0}, {2048, 2.0}, {4096, 4.0}};
   times.warm["mover"] = {{1024, 3.0},     {2048, 3.0},     {4096, 3.1},      {8192, 3.2},
@@ -28,7 +28,7 @@ TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
             "from_device pinned 0 copy_engine copy_engine\n");
 }
 
-TEST(TuneProfile, TheCpuIsKeptForDifferencesWithinTheNoise) {
+TEST(TuneProfile, PrefersTheCpuWithinTheNoise) {
   EngineTimes times{"to_device", "ordinary", {}, {}};
   times.warm["cpu"] = {{1024, 1.0}, {2048, 1.02}, {4096, 2.0}};
   times.warm["lanes"] = {{1024, 1.1}, {2048, 1.0}, {4096, 1.99}};
@@ -41,7 +41,7 @@ TEST(TuneProfile, TheCpuIsKeptForDifferencesWithinTheNoise) {
             "gdrkit engines 1\nto_device ordinary 2048 cpu cpu\nto_device ordinary 0 lanes cpu\n");
 }
 
-TEST(TuneProfile, OtherCoresAreOnlyUsedIfThatIsFaster) {
+TEST(TuneProfile, UsesOtherCoresOnlyIfFaster) {
   EngineTimes times{"to_device", "pinned", {}, {}};
   times.warm["cpu"] = {{65536, 3.2}, {262144, 13.0}, {524288, 26.0}, {1048576, 52.0}};
   times.warm["lanes"] = {{65536, 3.6}, {262144, 9.5}, {524288, 17.0}, {1048576, 32.0}};

@@ -62,14 +62,14 @@ class CompilerTest(unittest.TestCase):
 
 
 class KernelCompiler(CompilerTest):
-    def test_gcc_of_linux_is_found_by_its_major_version(self):
+    def test_finds_gcc_of_linux_by_its_major_version(self):
         self.compiler("gcc-98", "98")
         self.assertEqual(self.found(OTHER_GCC), (0, "CC=gcc-98"))
         self.assertEqual(self.found(OTHER_GCC.replace("gcc-98 (", "x86_64-linux-gnu-gcc-98 (")), (0, "CC=gcc-98"))
         self.assertEqual(self.found('CONFIG_CC_VERSION_TEXT="gcc (GCC) 88.3.1 20230605 (Red Hat 88.3.1-2)"\n'), (0, "CC=gcc"))
         self.assertEqual(self.found('CONFIG_CC_VERSION_TEXT="gcc (SUSE Linux) 88.3.0"\n'), (0, "CC=gcc"))
 
-    def test_the_other_files_that_contain_it(self):
+    def test_finds_the_compiler_in_other_files(self):
         self.compiler("gcc-98", "98.1.0")
         self.assertEqual(self.found(OTHER_GCC, ".config"), (0, "CC=gcc-98"))
         os.remove(os.path.join(self.headers, ".config"))
@@ -84,13 +84,13 @@ class KernelCompiler(CompilerTest):
         self.assertEqual(output, f"error: cannot build kernel modules against {self.headers}: GCC 98 built this Linux but is not "
                                "installed; install gcc-98, or set CC to another compiler")
 
-    def test_cross_compilers_have_their_prefix(self):
+    def test_finds_cross_compilers_by_prefix(self):
         self.compiler("gcc-98", "98")
         self.compiler("aarch64-linux-gnu-gcc-98", "98")
         self.assertEqual(self.found(OTHER_GCC, CROSS_COMPILE="aarch64-linux-gnu-"), (0, "CC=aarch64-linux-gnu-gcc-98"))
         self.assertIn("install riscv64-linux-gnu-gcc-98", self.found(OTHER_GCC, CROSS_COMPILE="riscv64-linux-gnu-")[1])
 
-    def test_clang_of_linux_and_its_linker(self):
+    def test_finds_clang_of_linux_and_its_linker(self):
         self.compiler("clang", "11.0.0")
         self.assertIn("clang-97 is not installed; install clang-97, lld-97 and llvm-97", self.found(OTHER_CLANG + LLD)[1])
         self.compiler("clang-97", "97.1.7")
@@ -126,7 +126,7 @@ class KernelBuild(CompilerTest):
         with open(self.record, encoding="utf-8") as file:
             return ended, file.read().splitlines()
 
-    def test_make_passes_it_to_the_probes_and_to_the_modules(self):
+    def test_make_passes_the_compiler_to_probes_and_modules(self):
         self.write("headers/include/config/auto.conf", OTHER_GCC)
         ended, used = self.make()
         self.assertNotEqual(ended.returncode, 0)
@@ -152,7 +152,7 @@ class KernelBuild(CompilerTest):
         self.write("root/usr/src/nvidia-580.1/Module.symvers", "0x1\tnvidia_p2p_get_pages\tnvidia\tEXPORT_SYMBOL\t\n")
         return root
 
-    def test_dkms_and_insmod_report_the_missing_compiler_before_they_build(self):
+    def test_dkms_and_insmod_report_a_missing_compiler_before_building(self):
         self.write("headers/include/config/auto.conf", OTHER_GCC)
         root = self.plant_driver()
         prepare = os.path.join(self.tree(), "dkms_prepare.sh")

@@ -63,7 +63,7 @@ class PackageLists(PackageTest):
         self.assertEqual(sorted(built), sorted(made))
         self.assertEqual(built, re.findall(r'^BUILT_MODULE_LOCATION\[\d\]="(\w+)"$', conf, re.MULTILINE))
 
-    def test_they_replace_those_of_gdrcopy(self):
+    def test_packages_replace_those_of_gdrcopy(self):
         for package, name in (("libgdrapi2", "libgdrapi"), ("gdrkit", "gdrcopy-tests"), ("gdrkit-dkms", "gdrdrv-dkms")):
             fields = stanza(package)
             for field in ("Provides", "Conflicts", "Replaces"):
@@ -76,7 +76,7 @@ class PackageLists(PackageTest):
 
 
 class ManPages(PackageTest):
-    def test_every_function_of_the_libraries_has_a_page_that_declares_it(self):
+    def test_every_library_function_has_a_man_page(self):
         subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
         for library in ("libgdrkit.so", "libgdrkit_shmem.so", "libgdrapi.so"):
             symbols = subprocess.run(["nm", "-D", "--defined-only", os.path.join(LIBRARIES, library)], check=True, text=True,
@@ -100,7 +100,7 @@ class ManPages(PackageTest):
         self.assertEqual(page, "Maps a pin.\n.PP\nOf gdrkit_pin.\n.TP\n.I address\nCPU address,\nin bytes\n.TP\n.B \\-EAGAIN\nmapped\n"
                                ".PP\n.in +2n\n.nf\nf();\n.fi\n.in")
 
-    def test_prose_keeps_its_words(self):
+    def test_keeps_the_text_of_comments(self):
         subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
         with open(os.path.join(self.folder, "man3", "gdrkit.3"), encoding="utf-8") as file:
             page = file.read()
@@ -138,7 +138,7 @@ class Archive(PackageTest):
     def below(self, folder):
         return sorted(os.path.relpath(os.path.join(at, name), folder) for at, folders, names in os.walk(folder) for name in folders + names)
 
-    def test_it_installs_all_and_removes_what_it_installed(self):
+    def test_installs_all_files_and_removes_them(self):
         self.write("prefix/share/of another program")
         os.makedirs(os.path.join(self.prefix, "lib"))  # empty, and not ours
         ended = self.run_script("install.sh", "--prefix", self.prefix)
@@ -150,7 +150,7 @@ class Archive(PackageTest):
         self.assertEqual(ended.returncode, 0, ended.stdout)
         self.assertEqual(self.below(self.prefix), ["lib", "share", "share/of another program"])
 
-    def test_a_second_one_replaces_the_first(self):
+    def test_second_installation_replaces_the_first(self):
         self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)
         os.rename(os.path.join(self.folder, "files", "lib", "libgdrkit.so.0.1"), os.path.join(self.folder, "files", "lib", "libgdrkit.so.0.2"))
         self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)

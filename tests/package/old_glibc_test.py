@@ -66,7 +66,7 @@ class LinkedTest(unittest.TestCase):
 
 
 class OldGlibc(LinkedTest):
-    def test_a_program_needs_no_newer_symbol_and_runs(self):
+    def test_program_runs_without_newer_symbols(self):
         program = self.link("program", *STATIC, f"-L{self.folder}", "-Wl,--wrap=__libc_start_main")
         checked = self.check(program)
         self.assertEqual(checked.returncode, 0, checked.stdout)
@@ -83,7 +83,7 @@ class OldGlibc(LinkedTest):
         for name in ("_dl_find_object", "__libc_single_threaded", "pthread_cond_clockwait"):
             self.assertNotIn(name, symbols)
 
-    def test_a_thread_waits_while_a_library_is_loaded(self):
+    def test_thread_waits_during_library_loading(self):
         """dlopen holds the loader's lock while constructors run, so a wait that needs this lock would never end."""
         source = os.path.join(self.folder, "waiting.cpp")
         with open(source, "w", encoding="ascii") as file:
@@ -94,7 +94,7 @@ class OldGlibc(LinkedTest):
         loaded = run(sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library, timeout=60)
         self.assertEqual((loaded.returncode, loaded.stdout), (0, "waited\n"))
 
-    def test_the_check_finds_a_newer_symbol(self):
+    def test_check_detects_a_newer_symbol(self):
         """Uses the version numbers of glibc's releases: a program of this machine has the version of its newest symbol."""
         program = self.link("of_this_machine", *STATIC)
         needs = [tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([\d.]+)", run("readelf", "-V", program).stdout)]
@@ -102,7 +102,7 @@ class OldGlibc(LinkedTest):
         self.assertEqual(checked.returncode, int(max(needs) > (2, 28)), checked.stdout)
         self.assertIn(f"GLIBC_{'.'.join(map(str, max(needs)))}", checked.stdout)
 
-    def test_the_check_finds_a_newer_cxx_library(self):
+    def test_check_detects_a_newer_cxx_library(self):
         source = os.path.join(self.folder, "cxx.s")
         with open(source, "w", encoding="ascii") as file:
             file.write(".globl planted\nplanted: .zero 8\n.section .note.GNU-stack\n")
@@ -119,7 +119,7 @@ class OldGlibc(LinkedTest):
         self.assertEqual(checked.returncode, 1)
         self.assertIn("GLIBCXX is above 3.4.25", checked.stdout)
 
-    def test_the_check_finds_exports_of_the_cxx_library(self):
+    def test_check_detects_exports_of_the_cxx_library(self):
         exporting = self.link("exporting.so", "-shared", *STATIC)
         self.assertIn("of the C++ library", self.check(exporting).stdout)
         empty = os.path.join(self.folder, "empty")

@@ -11,7 +11,7 @@ import gdrkit
 import pytest
 
 
-def test_a_context_says_what_it_uses(context):
+def test_context_reports_its_backend(context):
     info = context.info
     assert info.backend in [report.name for report in gdrkit.backends()]
     assert info.store_kernel in [name for name, usable in gdrkit.copy_kernels() if usable]
@@ -19,26 +19,26 @@ def test_a_context_says_what_it_uses(context):
     assert info.backend in repr(context)
 
 
-def test_every_backend_says_whether_it_can_run():
+def test_every_backend_reports_whether_it_can_run():
     reports = gdrkit.backends()
     assert {"rm", "gdrdrv", "emulated"} <= {report.name for report in reports}
     for report in reports:
         assert report.is_usable == (report.reason == "") == (report.errno == 0)
 
 
-def test_an_unknown_backend_is_refused_with_the_librarys_text():
+def test_rejects_an_unknown_backend_with_the_library_message():
     with pytest.raises(gdrkit.Error) as caught:
         gdrkit.Context(backend="tape")
     assert caught.value.errno == errno.EINVAL and "tape" in caught.value.strerror
     assert not caught.value.strerror.endswith("Invalid argument"), "errno's text appears once"
 
 
-def test_a_copy_kernel_may_be_chosen():
+def test_context_accepts_a_copy_kernel():
     with gdrkit.Context(copy_kernel="scalar") as context:
         assert context.info.store_kernel == "scalar"
 
 
-def test_a_closed_context_refuses(context, buffer, mapping):
+def test_closed_context_raises(context, buffer, mapping):
     context.close()
     assert context.closed and mapping.closed
     for call in (lambda: context.info, lambda: context.allocate(1), lambda: context.map(buffer)):
@@ -57,7 +57,7 @@ def test_the_process_has_one_context_until_it_is_closed():
     assert gdrkit.context() is not first
 
 
-def test_a_buffer_says_what_it_is(context):
+def test_buffer_reports_its_properties(context):
     buffer = context.allocate(1000)
     assert len(buffer) == buffer.nbytes == 1000 and buffer.device == 0
     assert buffer.__cuda_array_interface__["data"] == (buffer.device_address, False)
@@ -70,7 +70,7 @@ def test_a_buffer_says_what_it_is(context):
 
 
 @pytest.mark.parametrize("size, number", [(0, errno.EINVAL), (1 << 60, errno.ENOMEM)])
-def test_a_buffer_that_cannot_be_is_refused(context, size, number):
+def test_rejects_invalid_buffers(context, size, number):
     with pytest.raises(gdrkit.Error) as caught:
         context.allocate(size)
     assert caught.value.errno == number
@@ -86,7 +86,7 @@ def test_a_buffer_is_a_dlpack_array(context, buffer):
     assert array.shape == (len(buffer),) and bytes(array[:6]) == b"shared"
 
 
-def test_address_and_size_map_too(context, buffer):
+def test_maps_an_address_and_a_size(context, buffer):
     with context.map_address(buffer.device_address + 100, 50, owner=buffer) as mapping:
         mapping.write(0, b"by address")
         assert mapping.owner is buffer and len(mapping) == 50
@@ -96,7 +96,7 @@ def test_address_and_size_map_too(context, buffer):
     assert caught.value.strerror
 
 
-def test_a_forked_child_opens_a_context_of_its_own(context, mapping):
+def test_forked_child_opens_a_separate_context(context, mapping):
     gdrkit.context()
     context_is_emulated = context.info.is_emulated
     mapping.write(0, b"parent's")
@@ -133,7 +133,7 @@ def test_a_program_that_ends_with_everything_open_prints_nothing():
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
-def test_the_versions_agree():
+def test_versions_match():
     assert gdrkit.__version__.count(".") == 2
 
 
@@ -145,7 +145,7 @@ def run_mypy(cache, *arguments):
     return ended.returncode, ended.stdout + ended.stderr
 
 
-def test_the_package_is_typed_and_its_types_are_seen_by_programs(tmp_path):
+def test_package_exports_its_types(tmp_path):
     pytest.importorskip("mypy", reason="mypy is not installed")
     assert (Path(gdrkit.__file__).parent / "py.typed").exists()
     code, output = run_mypy(tmp_path / "cache", "-p", "gdrkit")
@@ -171,6 +171,6 @@ array.put(b"")
     assert code == 1 and wrong == [10, 11, 12, 13, 14], output
 
 
-def test_the_benchmark_refuses_an_option_that_it_lacks():
+def test_benchmark_rejects_an_unknown_option():
     ended = subprocess.run([sys.executable, "-m", "gdrkit.bench", "--rounds", "3"], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 2 and "--rounds" in ended.stderr

@@ -22,21 +22,21 @@ def programs():
 
 @pytest.mark.parametrize("name, line", [("first_copy", "the device has what the CPU stored"),
                                         ("poll_flag", "the CPU saw 100 of 100 flags")])
-def test_an_example_works(name, line):
+def test_example_runs(name, line):
     assert line in run_ok(sys.executable, str(EXAMPLES / f"{name}.py"))
 
 
-def test_the_ring_works_under_torchruns_environment():
+def test_ring_runs_with_torchrun_variables():
     outputs = run_all_well(2, (EXAMPLES / "shmem_ring.py").read_text(encoding="utf-8"))
     assert sorted(outputs) == [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}\n" for pe in range(2)]
 
 
-def test_the_ring_works_under_gdrkit_run():
+def test_ring_runs_under_gdrkit_run():
     output = run_ok(gdrkit_program(), "run", "-n", "2", "--emulated", "--", sys.executable, str(EXAMPLES / "shmem_ring.py"))
     assert "PE 0 of 2: 100 rounds" in output and "PE 1 of 2: 100 rounds" in output
 
 
-def test_a_folder_called_gdrkit_is_not_taken_for_the_program(tmp_path, monkeypatch):
+def test_ignores_a_folder_named_gdrkit(tmp_path, monkeypatch):
     """Where pip installed the package into the current folder."""
     (tmp_path / "gdrkit").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -46,14 +46,14 @@ def test_a_folder_called_gdrkit_is_not_taken_for_the_program(tmp_path, monkeypat
         gdrkit_program()
 
 
-def test_the_first_program_of_the_page_has_ten_lines_and_works():
+def test_first_documented_program_has_ten_lines_and_runs():
     first = programs()[0]
     assert len(first.splitlines()) <= 10
     assert run_ok(sys.executable, "-c", first) == "b'hello GPU' 1\n"
 
 
 @pytest.mark.parametrize("index", range(1, len(programs())))
-def test_the_other_programs_of_the_page_work(index):
+def test_other_documented_programs_run(index):
     program = programs()[index]
     if "import torch" in program:
         pytest.importorskip("torch", reason="PyTorch is not installed")

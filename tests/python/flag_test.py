@@ -25,7 +25,7 @@ def limits(dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_a_flag_is_a_number_of_its_type(mapping, buffer, dtype):
+def test_flag_holds_a_number_of_its_type(mapping, buffer, dtype):
     for value in limits(dtype):
         mapping.store_flag(64, value, dtype)
         stored = struct.pack(TYPES[dtype], value)
@@ -35,7 +35,7 @@ def test_a_flag_is_a_number_of_its_type(mapping, buffer, dtype):
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in TYPES if not dtype.startswith("float")])
-def test_a_value_that_does_not_fit_is_refused(mapping, buffer, dtype):
+def test_rejects_a_value_out_of_range(mapping, buffer, dtype):
     buffer.copy_from_host(64, b"previous")
     for value in (limits(dtype)[0] - 1, limits(dtype)[-1] + 1, 1 << 70):
         with pytest.raises(OverflowError, match=dtype):
@@ -45,7 +45,7 @@ def test_a_value_that_does_not_fit_is_refused(mapping, buffer, dtype):
     assert buffer.copy_to_host(64, 8) == b"previous"
 
 
-def test_types_may_be_named_as_numpy_does(mapping, buffer):
+def test_accepts_numpy_type_names(mapping, buffer):
     numpy = pytest.importorskip("numpy")
     for dtype in (numpy.int16, numpy.dtype("int16")):
         mapping.store_flag(64, numpy.int16(-2), dtype)
@@ -53,13 +53,13 @@ def test_types_may_be_named_as_numpy_does(mapping, buffer):
 
 
 @pytest.mark.parametrize("dtype", ["int128", "float16", "text", None, 7])
-def test_other_types_are_refused(mapping, dtype):
+def test_rejects_other_types(mapping, dtype):
     with pytest.raises(TypeError):
         mapping.store_flag(64, 1, dtype)
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in TYPES if not dtype.endswith("int8")])
-def test_a_flag_that_is_not_aligned_is_refused(mapping, dtype):
+def test_rejects_an_unaligned_flag(mapping, dtype):
     for call in (lambda: mapping.store_flag(65, 1, dtype), lambda: mapping.load_flag(65, dtype),
                  lambda: mapping.wait_flag(65, 1, 1, dtype)):
         with pytest.raises(gdrkit.Error, match="its address is not a multiple of") as caught:
@@ -70,7 +70,7 @@ def test_a_flag_that_is_not_aligned_is_refused(mapping, dtype):
 @pytest.mark.parametrize("comparison, value, holds", [
     ("==", 5, True), ("==", 4, False), ("!=", 4, True), ("!=", 5, False), (">=", 5, True), (">=", 6, False),
     (">", 4, True), (">", 5, False), ("<=", 5, True), ("<=", 4, False), ("<", 6, True), ("<", 5, False)])
-def test_waits_compare_as_asked(mapping, comparison, value, holds):
+def test_wait_applies_the_comparison(mapping, comparison, value, holds):
     mapping.store_flag(0, 5)
     if holds:
         assert mapping.wait_flag(0, value, 0, comparison=comparison) == 5
@@ -86,12 +86,12 @@ def test_signed_flags_compare_as_signed(mapping):
         mapping.wait_flag(0, 0, 0, "uint32", "<")
 
 
-def test_an_unknown_comparison_is_refused(mapping):
+def test_rejects_an_unknown_comparison(mapping):
     with pytest.raises(ValueError, match="'=>'"):
         mapping.wait_flag(0, 1, comparison="=>")
 
 
-def test_a_wait_ends_at_its_limit_with_what_it_saw(mapping):
+def test_wait_times_out_and_returns_the_last_value(mapping):
     mapping.store_flag(128, 7)
     start = time.monotonic()
     with pytest.raises(gdrkit.Timeout, match="offset 128 did not satisfy == 8 within 0.1 s: its value is 7") as caught:
@@ -102,12 +102,12 @@ def test_a_wait_ends_at_its_limit_with_what_it_saw(mapping):
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan")])
-def test_a_limit_that_is_none_is_refused(mapping, timeout):
+def test_rejects_an_invalid_timeout(mapping, timeout):
     with pytest.raises(ValueError, match="timeout"):
         mapping.wait_flag(0, 1, timeout)
 
 
-def test_a_wait_lets_other_threads_run_and_sees_their_data(mapping):
+def test_wait_releases_the_gil_and_reads_new_data(mapping):
     """Ping-pong: neither side would go on if a wait kept the GIL."""
     mapping.write(0, bytes(256))
     seen = []
@@ -128,7 +128,7 @@ def test_a_wait_lets_other_threads_run_and_sees_their_data(mapping):
     assert seen == [True] * 100
 
 
-def test_a_mapping_is_not_closed_under_a_wait(mapping):
+def test_rejects_close_during_a_wait(mapping):
     mapping.store_flag(0, 0)
     thread = threading.Thread(target=lambda: mapping.wait_flag(0, 1, timeout=30))
     thread.start()

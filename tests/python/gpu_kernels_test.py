@@ -82,7 +82,7 @@ def test_rare_paths_are_not_inlined_for_numba(path):
 
 
 @pytest.mark.parametrize("architecture", ["compute_75", "compute_90"])
-def test_nvrtc_needs_no_other_header(architecture):
+def test_nvrtc_requires_no_other_header(architecture):
     library = nvrtc()
     if library is None:
         pytest.skip("NVRTC is not installed (nvidia-cuda-nvrtc)")

@@ -192,7 +192,7 @@ def two_gpus(torch):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "int64", "bool", "complex64"])
-def test_a_tensor_of_any_type_is_mapped(torch, dtype):
+def test_maps_a_tensor_of_any_type(torch, dtype):
     tensor = torch.zeros(3, 1000, dtype=getattr(torch, dtype), device="cuda")
     data = bytes(i % 2 for i in range(tensor.numel() * tensor.element_size()))
     with gdrkit.map(tensor) as mapping:
@@ -204,7 +204,7 @@ def test_a_tensor_of_any_type_is_mapped(torch, dtype):
         assert mapping.read(0, len(data)) == bytes(len(data))
 
 
-def test_a_parameter_and_a_slice_are_mapped(torch):
+def test_maps_a_parameter_and_a_slice(torch):
     parameter = torch.nn.Parameter(torch.ones(1000, device="cuda"))
     with gdrkit.map(parameter) as mapping:
         assert mapping.load_flag(0, "float32") == 1.0
@@ -218,7 +218,7 @@ def test_a_parameter_and_a_slice_are_mapped(torch):
         gdrkit.map(torch.zeros(10))
 
 
-def test_the_librarys_memory_becomes_a_tensor(torch, context, buffer):
+def test_converts_library_memory_to_a_tensor(torch, context, buffer):
     tensor = torch.from_dlpack(buffer).view(torch.int32)
     assert tensor.is_cuda and tensor.data_ptr() == buffer.device_address
     tensor.fill_(7)
@@ -230,7 +230,7 @@ def test_the_librarys_memory_becomes_a_tensor(torch, context, buffer):
     del tensor
 
 
-def test_an_array_of_cupy_is_mapped():
+def test_maps_a_cupy_array():
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
     array = cupy.arange(1000, dtype="float32")
     data = array.get().tobytes()
@@ -241,7 +241,7 @@ def test_an_array_of_cupy_is_mapped():
         assert not array.get().any()
 
 
-def test_an_array_of_jax_is_mapped():
+def test_maps_a_jax_array():
     if importlib.util.find_spec("jax") is None:
         pytest.skip("JAX is not installed")
     if run_ok(sys.executable, "-c", WITH_JAX, XLA_PYTHON_CLIENT_PREALLOCATE="false") != "gpu\n":
@@ -258,7 +258,7 @@ def test_a_mapping_keeps_the_tensors_memory(torch):
     del others
 
 
-def test_a_mapping_feeds_a_graph_that_was_captured_meanwhile(torch):
+def test_mapping_feeds_a_captured_graph(torch):
     source, target = (torch.zeros(256, dtype=torch.int32, device="cuda") for _ in range(2))
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -276,7 +276,7 @@ def test_a_mapping_feeds_a_graph_that_was_captured_meanwhile(torch):
         assert out_of.read(0, 1024) == (values * 3 + 1).numpy().tobytes()
 
 
-def test_a_wait_sees_what_a_stream_writes(torch):
+def test_wait_reads_data_written_by_a_stream(torch):
     flag = torch.zeros(1, dtype=torch.int32, device="cuda")
     with gdrkit.map(flag) as mapping:
         torch.cuda.synchronize()
@@ -285,7 +285,7 @@ def test_a_wait_sees_what_a_stream_writes(torch):
         assert mapping.wait_flag(0, 5, timeout=10, dtype="int32") == 5
 
 
-def test_a_tensor_on_the_symmetric_heap_of_one_gpu(torch):
+def test_supports_a_symmetric_tensor_on_one_gpu(torch):
     with shmem.init(timeout=60):
         array = shmem.zeros((4, 100), "float32")
         tensor = array.tensor()
@@ -300,7 +300,7 @@ def test_a_tensor_on_the_symmetric_heap_of_one_gpu(torch):
         gc.collect()
 
 
-def test_tensors_of_any_type_are_put_and_got(torch):
+def test_puts_and_gets_tensors_of_any_type(torch):
     with shmem.init(timeout=60):
         for dtype in ("uint8", "float16", "bfloat16", "float32", "int64", "bool"):
             array = shmem.zeros(1000, dtype)
@@ -314,18 +314,18 @@ def test_tensors_of_any_type_are_put_and_got(torch):
 
 
 @pytest.mark.parametrize("program", [TWO_GPUS, WITH_NCCL], ids=["put_and_signal", "nccl"])
-def test_tensors_of_two_gpus(two_gpus, program):
+def test_transfers_tensors_between_two_gpus(two_gpus, program):
     assert all(f"PE {pe}\n" in output for pe, output in enumerate(run_all_well(2, program, backend="")))
 
 
-def test_operators_on_every_kind_of_symmetric_tensor(two_gpus):
+def test_operators_support_every_kind_of_symmetric_tensor(two_gpus):
     kinds = ("allocated", "small of the pool", "large of the pool", "of torch.distributed", "of an expandable segment",
              "of the same segment")
     for pe, output in enumerate(run_all_well(2, OPERATORS, backend="")):
         assert all(f"{kind} PE {pe}\n" in output for kind in kinds), output
 
 
-def test_operators_in_a_cuda_graph(two_gpus):
+def test_operators_run_in_a_cuda_graph(two_gpus):
     pytest.importorskip("triton", reason="Triton is not installed")  # torch.compile's
     assert all(f"PE {pe}\n" in output for pe, output in enumerate(run_all_well(2, CAPTURED, backend="", timeout=200)))
 
@@ -340,14 +340,14 @@ def test_the_ring_runs_on_two_gpus(two_gpus, launcher):
     expect_each_once(output, [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)])
 
 
-def test_the_pages_program_runs_on_two_gpus(two_gpus):
+def test_documented_program_runs_on_two_gpus(two_gpus):
     page = next(text for text in programs() if "shmem.init()" in text)
     run_all_well(2, page, backend="")
 
 
 @pytest.mark.parametrize("name, package", [("cupy_ring", "cupy"), ("numba_ring", "numba.cuda"), ("triton_ring", "triton"),
                                            ("torch_ring", "triton")])
-def test_gpu_kernels_in_python_reach_the_other_gpu(two_gpus, name, package):
+def test_python_gpu_kernels_access_the_other_gpu(two_gpus, name, package):
     pytest.importorskip(package, reason=f"{package} is not installed")
     output = run_ok(gdrkit_program(), "run", "-n", "2", "--time-limit", "200", "--", sys.executable, str(EXAMPLES / f"{name}.py"))
     expect_each_once(output, [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)])

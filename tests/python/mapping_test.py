@@ -20,7 +20,7 @@ def pattern(size, seed=1):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("size", [0, 1, 8, 100, 4096, 70_001])
-def test_written_bytes_are_what_the_device_has(context, buffer, engine, size):
+def test_write_changes_the_device_memory(context, buffer, engine, size):
     data = pattern(size)
     with context.map(buffer, engine=engine) as mapping:
         buffer.copy_from_host(0, bytes(len(buffer)))
@@ -30,7 +30,7 @@ def test_written_bytes_are_what_the_device_has(context, buffer, engine, size):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("size", [0, 1, 8, 100, 4096, 70_001])
-def test_read_bytes_are_what_the_device_has(context, buffer, engine, size):
+def test_read_returns_the_device_memory(context, buffer, engine, size):
     data = pattern(size, 2)
     with context.map(buffer, engine=engine) as mapping:
         buffer.copy_from_host(5, data)
@@ -41,12 +41,12 @@ def test_read_bytes_are_what_the_device_has(context, buffer, engine, size):
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_write_takes_whatever_has_the_buffer_protocol(mapping, buffer, kind):
+def test_write_accepts_the_buffer_protocol(mapping, buffer, kind):
     mapping.write(8, kind(b"01234567"))
     assert buffer.copy_to_host(8, 8) == b"01234567"
 
 
-def test_read_into_refuses_memory_that_cannot_be_written(mapping):
+def test_read_into_rejects_read_only_memory(mapping):
     with pytest.raises(BufferError):
         mapping.read_into(0, b"12345678")
 
@@ -60,7 +60,7 @@ def test_read_into_refuses_memory_that_cannot_be_written(mapping):
     lambda mapping: mapping.load_flag(len(mapping)),
     lambda mapping: mapping.store_flag(len(mapping), 1),
 ])
-def test_a_range_past_the_end_is_refused_with_the_numbers(mapping, buffer, call):
+def test_rejects_a_range_past_the_end_with_its_numbers(mapping, buffer, call):
     before = buffer.copy_to_host(0, len(buffer))
     with pytest.raises(gdrkit.Error) as caught:
         call(mapping)
@@ -75,12 +75,12 @@ def test_a_range_past_the_end_is_refused_with_the_numbers(mapping, buffer, call)
     lambda mapping: mapping.read(-8, 8),
     lambda mapping: mapping.store_flag(-8, 1),
 ])
-def test_a_negative_offset_is_refused(mapping, call):
+def test_rejects_a_negative_offset(mapping, call):
     with pytest.raises(ValueError, match="negative"):
         call(mapping)
 
 
-def test_segments_go_and_come(mapping, buffer):
+def test_writes_and_reads_segments(mapping, buffer):
     pieces = [(i * 5000, pattern(1000 + i, i)) for i in range(10)]
     mapping.write_segments(pieces)
     for offset, data in pieces:
@@ -91,7 +91,7 @@ def test_segments_go_and_come(mapping, buffer):
 
 
 @pytest.mark.parametrize("wrong", [[(0,)], [(0, b"", 1)], [5], [(0, "text")], [("0", b"")]])
-def test_segments_of_another_shape_are_refused(mapping, wrong):
+def test_rejects_segments_of_another_shape(mapping, wrong):
     with pytest.raises((TypeError, RuntimeError)):
         mapping.write_segments(wrong)
 
@@ -111,7 +111,7 @@ def test_started_copies_are_complete_when_finished(context, buffer, engine):
         assert target == data
 
 
-def test_a_started_copy_keeps_the_mapping_open_and_its_memory(mapping):
+def test_started_copy_keeps_mapping_and_memory_alive(mapping):
     target = bytearray(1000)
     copy = mapping.start_read([(0, target)])
     with pytest.raises(BufferError, match="it is in use"):
@@ -123,14 +123,14 @@ def test_a_started_copy_keeps_the_mapping_open_and_its_memory(mapping):
     mapping.close()
 
 
-def test_a_copy_that_is_dropped_is_finished(mapping, buffer):
+def test_completes_a_deleted_copy(mapping, buffer):
     mapping.start_write([(0, b"dropped!")])
     gc.collect()
     assert buffer.copy_to_host(0, 8) == b"dropped!"
     mapping.close()
 
 
-def test_host_memory_is_refused_as_such(context):
+def test_rejects_host_memory(context):
     numpy = pytest.importorskip("numpy")
     with pytest.raises(TypeError, match="cannot map ndarray: the array is in host memory"):
         context.map(numpy.zeros(100))
@@ -146,7 +146,7 @@ def test_a_memoryview_shows_the_device_memory(mapping, buffer):
     assert buffer.copy_to_host(200, 5) == b"there"
 
 
-def test_an_open_memoryview_keeps_the_mapping_and_its_context_open(context, mapping):
+def test_memoryview_keeps_mapping_and_context_open(context, mapping):
     view = memoryview(mapping)
     with pytest.raises(BufferError, match=r"in use by memoryviews, copies or calls \(total: 1\)"):
         mapping.close()
@@ -158,7 +158,7 @@ def test_an_open_memoryview_keeps_the_mapping_and_its_context_open(context, mapp
     assert mapping.closed
 
 
-def test_a_memoryview_outlives_all_names_of_the_mapping(context, buffer):
+def test_memoryview_outlives_all_references_to_the_mapping(context, buffer):
     view = memoryview(context.map(buffer))
     gc.collect()
     view[:4] = b"live"
@@ -166,7 +166,7 @@ def test_a_memoryview_outlives_all_names_of_the_mapping(context, buffer):
     view.release()
 
 
-def test_numpy_has_the_type_and_shape_of_what_was_mapped(context, buffer, mapping):
+def test_numpy_array_has_the_mapped_type_and_shape(context, buffer, mapping):
     numpy = pytest.importorskip("numpy")
     array = mapping.numpy("float32")
     array[:3] = (1, 2, 3.5)
@@ -221,7 +221,7 @@ class Array:
         self.__cuda_array_interface__ = {**buffer.__cuda_array_interface__, **more}
 
 
-def test_a_mapping_keeps_what_it_maps_alive(context, buffer):
+def test_mapping_keeps_its_source_alive(context, buffer):
     array = Array(buffer)
     watch = weakref.ref(array)
     mapping = context.map(array)
@@ -254,7 +254,7 @@ def test_the_buffer_lives_as_long_as_its_mapping(context):
     ({"shape": (0,)}, ValueError, "empty"),
     ({"mask": object()}, TypeError, "it has a mask"),
 ])
-def test_arrays_that_cannot_be_mapped_are_refused(context, buffer, more, error, text):
+def test_rejects_arrays_that_cannot_be_mapped(context, buffer, more, error, text):
     with pytest.raises(error, match=text):
         context.map(Array(buffer, **more))
 
@@ -262,7 +262,7 @@ def test_arrays_that_cannot_be_mapped_are_refused(context, buffer, more, error, 
 @pytest.mark.parametrize("typestr, dtype, itemsize", [
     ("<f4", "float32", 4), ("<i8", "int64", 8), ("|b1", "bool", 1), ("<c16", "complex128", 16), ("<f2", "float16", 2),
     ("<V2", None, 2)])
-def test_a_type_has_its_common_name(context, buffer, typestr, dtype, itemsize):
+def test_converts_type_strings_to_type_names(context, buffer, typestr, dtype, itemsize):
     with context.map(Array(buffer, typestr=typestr, shape=(2, 5), strides=(5 * itemsize, itemsize))) as mapping:
         assert mapping.dtype == dtype and mapping.shape == (2, 5) and mapping.nbytes == 10 * itemsize
 
@@ -281,14 +281,14 @@ class FrameworksType:
     ("<V2", "bfloat16", "bfloat16"), ("<f2", "bfloat16", "bfloat16"),  # PyTorch's, later and in 2.5
     ("<f4", "float32", "float32"), ("|b1", "bool", "bool"),
     ("<c16", "complex128", "complex128"), ("<V8", "void64", None), ("|u1", "float32", "uint8")])
-def test_the_arrays_own_name_of_its_type_goes_first_where_it_fits(context, buffer, typestr, own, dtype):
+def test_prefers_the_type_name_of_the_array(context, buffer, typestr, own, dtype):
     array = Array(buffer, typestr=typestr, shape=(10,))
     for array.dtype in (FrameworksType(own), own):
         with context.map(array) as mapping:
             assert (mapping.dtype, mapping.nbytes) == (dtype, 10 * int(typestr[2:]))
 
 
-def test_a_mapping_of_a_type_that_numpy_lacks_says_which(context, buffer):
+def test_reports_a_type_missing_in_numpy(context, buffer):
     pytest.importorskip("numpy")
     array = Array(buffer, typestr="<V2", shape=(10,))
     array.dtype = FrameworksType("bfloat16")
@@ -313,7 +313,7 @@ class Exporter:
         return 2, 0
 
 
-def test_an_exporter_is_asked_to_wait_for_no_stream(context, buffer):
+def test_requests_no_stream_synchronization_from_the_exporter(context, buffer):
     exporter = Exporter(buffer)
     with context.map(exporter) as mapping:
         assert exporter.asked["stream"] == -1 and mapping.nbytes == len(buffer) and not mapping.readonly
@@ -322,7 +322,7 @@ def test_an_exporter_is_asked_to_wait_for_no_stream(context, buffer):
         assert "stream" not in jaxs.asked and mapping.nbytes == len(buffer) and mapping.readonly
 
 
-def test_a_read_only_array_is_not_written(context, buffer):
+def test_does_not_write_a_read_only_array(context, buffer):
     array = Array(buffer, data=(buffer.device_address, True))
     with context.map(array) as mapping:
         assert mapping.readonly and memoryview(mapping).readonly
@@ -335,12 +335,12 @@ def test_a_read_only_array_is_not_written(context, buffer):
     assert buffer.copy_to_host(0, 6) == b"anyway"
 
 
-def test_what_is_no_array_is_refused_by_name(context):
+def test_rejects_objects_that_are_not_arrays(context):
     with pytest.raises(TypeError, match="cannot map list"):
         context.map([1, 2, 3])
 
 
-def test_host_memory_is_refused_with_the_librarys_text(context):
+def test_rejects_host_memory_with_the_library_message(context):
     numpy = pytest.importorskip("numpy")
     with pytest.raises((gdrkit.Error, TypeError)) as caught:
         context.map(numpy.zeros(100))
@@ -348,7 +348,7 @@ def test_host_memory_is_refused_with_the_librarys_text(context):
         assert caught.value.errno > 0 and len(caught.value.strerror) > 20
 
 
-def test_an_unknown_engine_is_refused(context, buffer):
+def test_rejects_an_unknown_engine(context, buffer):
     with pytest.raises(gdrkit.Error, match="fastest") as caught:
         context.map(buffer, engine="fastest")
     assert caught.value.errno == errno.EINVAL
@@ -356,7 +356,7 @@ def test_an_unknown_engine_is_refused(context, buffer):
         context.map(buffer, mapping_type="sideways")
 
 
-def test_threads_copy_at_the_same_time(context):
+def test_threads_copy_concurrently(context):
     """Each has a part of its own; large copies and waits run without the GIL."""
     part, rounds = 64 * 1024, 20
     buffer = context.allocate(4 * part)

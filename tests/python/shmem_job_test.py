@@ -135,22 +135,22 @@ with shmem.init():
 
 
 @pytest.mark.parametrize("n_pes", [1, 2, 3])
-def test_torchruns_environment_makes_a_job(n_pes):
+def test_torchrun_variables_start_a_job(n_pes):
     outputs = run_all_well(n_pes, RING)
     assert sorted(outputs) == [f"PE {pe} of {n_pes}\n" for pe in range(n_pes)]
 
 
-def test_collectives_and_teams():
+def test_runs_collectives_on_teams():
     run_all_well(3, COLLECTIVES)
 
 
-def test_an_mpi4py_communicator_makes_a_job(tmp_path, monkeypatch):
+def test_mpi4py_communicator_starts_a_job(tmp_path, monkeypatch):
     monkeypatch.setenv("MEETING", str(tmp_path / "id"))
     outputs = run_all_well(2, COMMUNICATOR, torchrun=False)
     assert sorted(outputs) == ["PE 0 of 2\n", "PE 1 of 2\n"]
 
 
-def test_mpi4py_under_its_mpirun(monkeypatch):
+def test_runs_mpi4py_under_its_mpirun(monkeypatch):
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setenv("TMPDIR", folder)  # apart from another mpirun that starts at the same time
         for agent in ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent"):
@@ -172,7 +172,7 @@ def check_mpi4py():
     expect_each_once(output, [f"rank {rank} of 4" for rank in range(4)])
 
 
-def test_the_error_of_rank_0_reaches_all(monkeypatch):
+def test_all_ranks_report_the_error_of_rank_0(monkeypatch):
     from gdrkit import Error, shmem
 
     def fail():
@@ -202,12 +202,12 @@ def test_the_error_of_rank_0_reaches_all(monkeypatch):
         assert caught.value.errno == 99
 
 
-def test_the_death_of_a_pe_ends_the_waits_of_others():
+def test_killed_pe_ends_the_waits_of_others():
     codes, outputs = run_job(2, DEATH)
     assert codes == [0, 7], outputs
 
 
-def test_an_exception_does_not_wait_for_the_others():
+def test_exception_does_not_wait_for_other_pes():
     codes, outputs = run_job(2, EXCEPTION)
     assert codes == [0, 1], outputs
     assert "this PE has enough" in outputs[1] and "ended:" in outputs[0]

@@ -34,7 +34,7 @@ def signal(job):
     made.free()
 
 
-def test_a_job_of_one(job):
+def test_runs_a_job_of_one_pe(job):
     info = shmem.info()
     assert (info.pe, info.n_pes, shmem.my_pe(), shmem.n_pes()) == (0, 1, 0, 1)
     assert info.heap_bytes >= 8 << 20
@@ -45,7 +45,7 @@ def test_a_job_of_one(job):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_what_was_put_is_what_is_got(job, dtype):
+def test_get_returns_the_data_of_put(job, dtype):
     numpy = pytest.importorskip("numpy")
     array = shmem.zeros(100, dtype)
     source = (numpy.arange(100) % 50).astype(dtype)
@@ -58,14 +58,14 @@ def test_what_was_put_is_what_is_got(job, dtype):
     array.free()
 
 
-def test_raw_bytes_have_any_type(array):
+def test_accepts_raw_bytes_for_any_type(array):
     shmem.put(array, bytes(range(128)), 0)
     target = bytearray(128)
     shmem.get(target, array, 0)
     assert target == bytes(range(128))
 
 
-def test_parts_are_along_the_first_dimension(array):
+def test_indexes_parts_along_the_first_dimension(array):
     shmem.put(array, bytes(range(128)), 0)
     part, row = array[1:3], array[-1]
     assert part.shape == (2, 8) and row.shape == (8,) and row[3].shape == () and len(part) == 2
@@ -79,7 +79,7 @@ def test_parts_are_along_the_first_dimension(array):
             wrong()
 
 
-def test_symmetric_memory_may_be_the_source(job, array):
+def test_accepts_symmetric_memory_as_source(job, array):
     other = shmem.zeros(8, "int32")
     shmem.put(array[2], bytes(range(32)), 0)
     shmem.put(other, array[2], 0)
@@ -91,7 +91,7 @@ def test_symmetric_memory_may_be_the_source(job, array):
     other.free()
 
 
-def test_wrong_types_and_sizes_are_refused(array):
+def test_rejects_wrong_types_and_sizes(array):
     numpy = pytest.importorskip("numpy")
     for source, error, text in ((numpy.zeros(4, "float32"), TypeError, "float32"), (bytes(129), ValueError, "129 bytes"),
                                 (numpy.zeros((4, 4), "int32")[:, 1], (BufferError, ValueError, TypeError), "contiguous"),
@@ -108,7 +108,7 @@ def test_wrong_types_and_sizes_are_refused(array):
         shmem.put_nbi(array, bytes(4), 0)
 
 
-def test_errors_are_the_librarys(array):
+def test_errors_contain_the_library_message(array):
     with pytest.raises(gdrkit.Error) as caught:
         shmem.put(array, bytes(4), 7)
     assert caught.value.errno == errno.EINVAL and "7" in caught.value.strerror
@@ -118,7 +118,7 @@ def test_errors_are_the_librarys(array):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_signals_follow_their_data(array, signal, stream):
+def test_signals_arrive_after_their_data(array, signal, stream):
     on = shmem.Stream() if stream else None
     source = shmem.empty(32, "int32") if stream else bytes(range(128))
     if stream:
@@ -142,7 +142,7 @@ def test_signals_follow_their_data(array, signal, stream):
             wrong()
 
 
-def test_streams_take_small_values_and_refuse_host_memory(array):
+def test_streams_accept_small_values_and_reject_host_memory(array):
     stream = shmem.Stream()
     shmem.store(array[0][0], 77, 0, stream=stream)
     stream.synchronize()
@@ -160,7 +160,7 @@ def test_streams_take_small_values_and_refuse_host_memory(array):
 
 @pytest.mark.parametrize("dtype, values", [("int32", [-5, 7]), ("uint32", [5, 2**32 - 1]), ("int64", [-2**63, 7]),
                                            ("uint64", [5, 2**64 - 1])])
-def test_words_are_signed_or_not(job, dtype, values):
+def test_supports_signed_and_unsigned_words(job, dtype, values):
     word = shmem.zeros(1, dtype)
     first, second = values
     assert shmem.atomic(word, "swap", first, 0) == 0
@@ -173,7 +173,7 @@ def test_words_are_signed_or_not(job, dtype, values):
     word.free()
 
 
-def test_a_wait_ends_at_its_limit(signal):
+def test_wait_times_out(signal):
     shmem.set_timeout(0.2)
     try:
         with pytest.raises(gdrkit.Timeout) as caught:
@@ -183,7 +183,7 @@ def test_a_wait_ends_at_its_limit(signal):
         shmem.set_timeout(60)
 
 
-def test_a_tensor_is_the_memory_itself_and_keeps_it(job):
+def test_tensor_shares_the_memory_and_keeps_it_alive(job):
     numpy = pytest.importorskip("numpy")
     array = shmem.zeros((2, 3), "float32")
     if not shmem.info().is_emulated:
@@ -206,7 +206,7 @@ def test_a_tensor_is_the_memory_itself_and_keeps_it(job):
         shmem.store(array[0][0], 1, 0)
 
 
-def test_numba_and_cupy_see_gpu_memory_by_its_interface(job):
+def test_gpu_memory_has_the_cuda_array_interface(job):
     array = shmem.zeros((2, 3), "bfloat16")
     assert hasattr(array, "__cuda_array_interface__") != shmem.info().is_emulated
     array._allocation.is_emulated = False
@@ -217,7 +217,7 @@ def test_numba_and_cupy_see_gpu_memory_by_its_interface(job):
     array.free()
 
 
-def test_a_tensor_that_a_thread_or_a_cycle_still_holds_is_waited_for(job):
+def test_waits_for_tensors_held_by_threads_or_cycles(job):
     if not shmem.info().is_emulated:
         pytest.skip("needs an array that NumPy takes")
     numpy = pytest.importorskip("numpy")
@@ -237,7 +237,7 @@ def test_a_tensor_that_a_thread_or_a_cycle_still_holds_is_waited_for(job):
     assert held == []
 
 
-def test_the_local_side_may_be_an_array_of_a_framework_in_bfloat16(job):
+def test_accepts_local_bfloat16_arrays_of_frameworks(job):
     class Array:
         def __init__(self, address):
             self.__cuda_array_interface__ = {"shape": (2,), "typestr": "<V2", "data": (address, False), "version": 2}
@@ -255,7 +255,7 @@ def test_the_local_side_may_be_an_array_of_a_framework_in_bfloat16(job):
         made.free()
 
 
-def test_bfloat16_has_no_number_in_python(job):
+def test_rejects_bfloat16_scalars(job):
     array = shmem.zeros(2, "bfloat16")
     shmem.put(array, b"\x80\x3f\x00\x40", 0)
     shmem.reduce(array, array, "sum")
@@ -265,6 +265,6 @@ def test_bfloat16_has_no_number_in_python(job):
 
 
 @pytest.mark.parametrize("arguments", [{"pe": 0}, {"n_pes": 1}, {"unique_id": bytes(128)}, {"pe": 0, "n_pes": 1}])
-def test_half_a_bootstrap_is_refused(arguments):
+def test_rejects_incomplete_bootstrap_arguments(arguments):
     with pytest.raises(ValueError, match="set all three or none"):
         shmem.init(**arguments)

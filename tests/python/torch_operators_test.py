@@ -139,7 +139,7 @@ with shmem.init(timeout=60):
 
 @pytest.mark.parametrize("n_pes, program", [(3, COLLECTIVES), (2, COMPILED), (2, COPIED), (2, REGISTRATION)],
                          ids=["collectives", "compiled", "copied", "registration"])
-def test_a_job_of_tensors(n_pes, program):
+def test_runs_a_job_of_tensors(n_pes, program):
     run_all_well(n_pes, program, timeout=280)
 
 
@@ -150,7 +150,7 @@ def gshmem():
         yield module
 
 
-def test_wrong_tensors_are_refused(gshmem):
+def test_rejects_invalid_tensors(gshmem):
     import torch
     inbox, signal, own = gshmem.zeros(4), gshmem.zeros(1, dtype=torch.uint64), torch.zeros(4)
     for call, error, reason in (
@@ -178,7 +178,7 @@ def test_wrong_tensors_are_refused(gshmem):
     del view
 
 
-def test_tracing_needs_no_memory_and_counts_changes(gshmem):
+def test_tracing_allocates_nothing_and_tracks_mutations(gshmem):
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     inbox, own = gshmem.zeros(4), torch.ones(4)
@@ -195,7 +195,7 @@ def test_tracing_needs_no_memory_and_counts_changes(gshmem):
     assert sys.modules["gdrkit.shmem.torch"] is gshmem
 
 
-def test_the_pass_of_a_program_runs_before_that_of_the_operators(gshmem, monkeypatch):
+def test_custom_pass_runs_before_the_operator_pass(gshmem, monkeypatch):
     from gdrkit.shmem import _torch_compile as ours
     seen = []
     monkeypatch.setattr(ours.settings, "post_grad_custom_post_pass", seen.append)

@@ -51,7 +51,7 @@ START = "distributed.init_process_group('gloo')"
 
 @needs_emulated_memory
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "int64", "complex64"])
-def test_a_tensor_on_emulated_memory_is_mapped(buffer, context, dtype):
+def test_maps_a_tensor_on_emulated_memory(buffer, context, dtype):
     import torch
     tensor = torch.from_dlpack(buffer).view(getattr(torch, dtype))
     assert tensor.data_ptr() == buffer.device_address
@@ -64,7 +64,7 @@ def test_a_tensor_on_emulated_memory_is_mapped(buffer, context, dtype):
         assert mapping.read(0, 8 * tensor.element_size()) == buffer.copy_to_host(offset, 8 * tensor.element_size())
 
 
-def test_a_mapping_becomes_a_tensor(mapping, buffer):
+def test_converts_a_mapping_to_a_tensor(mapping, buffer):
     import torch
     view = torch.from_numpy(mapping.numpy("int32"))
     view[5] = 77
@@ -73,7 +73,7 @@ def test_a_mapping_becomes_a_tensor(mapping, buffer):
 
 
 @needs_emulated_memory
-def test_tensors_that_cannot_be_mapped_are_refused(context):
+def test_rejects_tensors_that_cannot_be_mapped(context):
     import torch
     for tensor in (torch.zeros(10), torch.zeros(10, dtype=torch.bfloat16), torch.nn.Parameter(torch.zeros(10))):
         with pytest.raises(TypeError, match="the array is in host memory"):
@@ -85,19 +85,19 @@ def test_tensors_that_cannot_be_mapped_are_refused(context):
 
 
 @pytest.mark.parametrize("n_pes", [2, 4])
-def test_the_pages_program_under_torchrun(tmp_path, n_pes):
+def test_documented_program_runs_under_torchrun(tmp_path, n_pes):
     program = tmp_path / "program.py"
     page = next(text for text in programs() if "shmem.init()" in text)
     program.write_text(page + "print(f'PE {pe} of {n_pes}')\n", encoding="utf-8")
     expect_each_once(torchrun(n_pes, str(program)), [f"PE {pe} of {n_pes}" for pe in range(n_pes)])
 
 
-def test_the_ring_under_torchrun():
+def test_ring_runs_under_torchrun():
     output = torchrun(2, str(EXAMPLES / "shmem_ring.py"))
     expect_each_once(output, [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)])
 
 
-def test_torchruns_restarts_make_new_jobs(tmp_path):
+def test_torchrun_restart_starts_a_new_job(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("""
 import os
@@ -113,7 +113,7 @@ with shmem.init():
 
 
 @pytest.mark.parametrize("n_pes, first, second", [(2, START, "pass"), (4, "pass", START)])
-def test_symmetric_tensors_with_torch_distributed(tmp_path, n_pes, first, second):
+def test_symmetric_tensors_work_with_torch_distributed(tmp_path, n_pes, first, second):
     program = tmp_path / "program.py"
     program.write_text(WITH_DISTRIBUTED.format(first=first, second=second), encoding="utf-8")
     expect_each_once(torchrun(n_pes, str(program)), [f"PE {pe} of {n_pes}" for pe in range(n_pes)])
@@ -125,12 +125,12 @@ def test_symmetric_tensors_with_torch_distributed(tmp_path, n_pes, first, second
     (2, ("nccl", "all_reduce", "--engine", "shmem", "-b", "8", "-e", "8"), "# Collective test starting"),
     (4, ("shmem", "check", "-t", "identity"), "4 PEs on"),
 ])
-def test_the_program_under_torchrun(n_pes, arguments, line):
+def test_program_runs_under_torchrun(n_pes, arguments, line):
     output = torchrun(n_pes, "--no-python", gdrkit_program(), *arguments)
     assert output.count(line) == 1, "one job, not one for each process: " + output
 
 
-def test_a_symmetric_tensor_in_use_keeps_the_memory():
+def test_used_symmetric_tensor_keeps_its_memory():
     with gdrkit.shmem.init(timeout=60):
         array = gdrkit.shmem.zeros(4, "float32")
         tensor = array.tensor()

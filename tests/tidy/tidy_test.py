@@ -110,7 +110,7 @@ class Layers(TidyTest):
         self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its folder's is gdrkit::shmem_impl::heap",
                     "lib/base/c.cpp:1: opens namespace gdrkit::core", "transfer/osu/d.cpp:1: opens namespace gdrkit::transfer;")
 
-    def test_accepts_the_namespace_of_the_product_where_folders_share_it(self):
+    def test_accepts_the_product_namespace_for_shared_folders(self):
         with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
             file.write("cli:\n")
         self.plant("cli/a.cpp", "namespace gdrkit::cli {\nint x;\n}\n")
@@ -229,13 +229,13 @@ class Rules(TidyTest):
         self.plant("measure/fine.cpp", SPDX + "// cpu_set_t supports only 1024 CPUs\nbase::CpuSet set;\n")
         self.expect(check_rules, "lib/core/a.cpp:4: cpu_set_t", "platform/host/b.hpp:4:", "tests/unit/c_test.cpp:4:")
 
-    def test_rejects_what_nvrtc_lacks(self):
+    def test_rejects_includes_missing_in_nvrtc(self):
         self.plant("include/gdrkit/detail/a.cuh", SPDX + "f([&](auto n, int) {});\nstd::integral_constant<int, 1> one;\n")
         self.plant("include/gdrkit/detail/b.cuh", SPDX + "auto f = [&](int n) { return std::size_t(n); };\nauto x = y[0](n);\n")
         self.plant("include/gdrkit/c.hpp", SPDX + "std::string text;\n")
         self.expect(check_rules, "include/gdrkit/detail/a.cuh:3: NVRTC rejects", "include/gdrkit/detail/a.cuh:4: include/gdrkit/detail/nvrtc does")
 
-    def test_finds_what_the_library_must_not_do(self):
+    def test_reports_calls_forbidden_in_the_library(self):
         for number, code in enumerate((
             'const char* x = std::getenv("X");', "::secure_getenv(name);", 'std::printf("x");', 'fprintf(stderr, "x");',
             "#include <iostream>", "std::abort();", "_exit(1);", "throw Error();", "FILE* file = fopen(path, mode);", "assert(x);",
@@ -263,13 +263,13 @@ class Rules(TidyTest):
 
 
 class Readmes(TidyTest):
-    def test_requires_one_in_every_product(self):
+    def test_requires_a_readme_in_every_product(self):
         self.plant("lib/README.md", "x\n")
         self.plant("lib/driver/a.cpp")
         self.plant("measure/copylat/a.cpp")
         self.expect(check_readmes, "measure: README.md is missing")
 
-    def test_keeps_them_short(self):
+    def test_limits_the_length_of_readmes(self):
         self.plant("lib/README.md", "x\n")
         self.plant("lib/base/README.md", "x\n" * 41)
         self.plant("lib/base/a.cpp")
@@ -285,7 +285,7 @@ class Links(TidyTest):
         self.plant("LICENSE")
         self.expect(check_links, "lib/a.md:3: the link to gone.md#part has no file", "lib/a.md:3: the link to b.md#it has no heading")
 
-    def test_indexes_name_every_page(self):
+    def test_indexes_list_every_page(self):
         self.plant("docs/README.md", "[a](a.md) [guide](guide/README.md)\n")
         self.plant("docs/guide/README.md", "[one](one.md)\n")
         self.plant("docs/results/README.md", "`2026-a`\n")
@@ -320,7 +320,7 @@ class Json(TidyTest):
 
 
 class Includes(TidyTest):
-    def test_accepts_names_whose_headers_are_included_here_or_by_a_header_of_the_tree(self):
+    def test_accepts_names_of_included_headers(self):
         self.plant("lib/base/size.hpp", "#include <stdint.h>\n#include <vector>\nusing Sizes = std::vector<std::uint64_t>;\n")
         self.plant("lib/base/size.cpp", '#include "base/size.hpp"\nstd::vector<std::uint64_t> sizes;  // std::map\n')
         self.plant("platform/size.cpp", '#include <cstring>\nconst char* text = "std::map";\nstd::size_t size;\n')
@@ -341,16 +341,16 @@ class Labels(TidyTest):
         self.plant("cmake/a.cmake", 'set_tests_properties(x PROPERTIES LABELS fuzz)\nset(LABELS "${TEST_LABELS}")\n')
         self.plant("CMakePresets.json", '{"testPresets":[{"name":"a"},{"name":"b","filter":{"include":{"label":"unit|^fuzz$"}}}]}')
 
-    def test_accepts_the_same_words_everywhere(self):
+    def test_accepts_equal_labels_everywhere(self):
         self.expect(check_labels)
 
-    def test_finds_a_gpu_test_without_the_lock(self):
+    def test_reports_a_gpu_test_without_the_lock(self):
         self.plant("tests/README.md", self.README + "| `a` | `gpu` | x |\n")
         self.plant("tests/b/CMakeLists.txt", "set_tests_properties(x PROPERTIES LABELS gpu TIMEOUT 1)\n"
                                              "set_tests_properties(y PROPERTIES LABELS gpu RESOURCE_LOCK gpu)\n")
         self.expect(check_labels, "tests/b/CMakeLists.txt: a test with the label gpu lacks RESOURCE_LOCK gpu")
 
-    def test_finds_a_label_that_one_of_them_lacks(self):
+    def test_reports_a_missing_label(self):
         self.plant("tests/b/CMakeLists.txt", "add(x LABELS slow)\n")
         self.plant("tests/README.md", self.README + "| `a` | `gone` | x |\n")
         self.plant("CMakePresets.json", '{"testPresets":[{"name":"b","filter":{"exclude":{"label":"unit|missing"}}}]}')
@@ -358,7 +358,7 @@ class Labels(TidyTest):
 
 
 class Words(TidyTest):
-    def test_finds_the_bare_word_in_documents_and_comments(self):
+    def test_reports_the_bare_word_in_documents_and_comments(self):
         self.plant("docs/a.md", "A kernel copies.\n\nKernels are fast, and the Kernel\nmodular.\n")
         self.plant("lib/a.cpp", "int x;  // the kernel does it\n/* many\n * kernels */\n")
         self.plant("cmake/a.cmake", "# a kernel\nset(kernel 1)\n")
@@ -371,7 +371,7 @@ class Words(TidyTest):
         self.expect(check_words)
 
 
-    def test_finds_words_that_are_not_the_fields(self):
+    def test_reports_nonstandard_terms(self):
         self.plant("docs/a.md", "The library tells why.\n\nIt is no\nerror.\n")
         self.plant("lib/a.cpp", 'f("there is x");  // nothing\n/* whoever reads */ g("asked for %d");\n#include "beside.hpp"\n')
         self.plant("scripts/a.sh", "say=1\necho 'it answers'  # by itself\n")
@@ -383,7 +383,7 @@ class Words(TidyTest):
         self.plant("lib/a.cpp", "int told = asked(1);  // told_ and asked() and a/beside\n")
         self.expect(check_words)
 
-    def test_finds_a_sentence_that_is_too_long(self):
+    def test_reports_a_sentence_that_is_too_long(self):
         sentence = " ".join(["word"] * 18)
         self.plant("docs/a.md", f"# Title\n\n{sentence}\n{sentence}.\n\n- {sentence}\n- {sentence}. {sentence}.\n\n| {sentence} | {sentence} |\n")
         self.plant("lib/a.cpp", f"// {sentence} {sentence}\n")
@@ -391,7 +391,7 @@ class Words(TidyTest):
 
 
 class CommandLine(TidyTest):
-    def test_fails_with_violations_and_passes_without(self):
+    def test_fails_only_with_violations(self):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_layers.py")
         self.plant("lib/base/a.cpp", "")
         self.assertEqual(subprocess.run([sys.executable, script, self.root], capture_output=True, check=False).returncode, 0)
@@ -409,17 +409,17 @@ class Commands(TidyTest):
         self.plant("docs/results/x.md", "```\nsudo reboot\n```\n")  # lab output
         self.expect(check_commands)
 
-    def test_refuses_markers_that_are_stale_or_give_no_reason(self):
+    def test_rejects_stale_markers_and_markers_without_reason(self):
         self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```sh\ngdrkit bench\n```\n<!-- not run: -->\n```sh\ngdrkit bench\n```\n")
         self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n<!-- note -->\n")
         self.expect(check_commands, "README.md:1: a marker of commands without a block", "README.md:6: a block that is not run requires a reason",
                     "docs/a.md:1: the marker contains examples/ring.c", "docs/a.md:5: an unknown marker")
 
-    def test_refuses_commands_that_no_clean_system_has(self):
+    def test_rejects_commands_missing_on_a_clean_system(self):
         self.plant("docs/a.md", "```sh\nls\nsudo reboot\n```\n```sh\nls\n")
         self.expect(check_commands, "docs/a.md:1: commands that a clean system lacks", "docs/a.md:5: the block does not end")
 
-    def test_refuses_commands_that_do_not_exist(self):
+    def test_rejects_nonexistent_commands(self):
         self.plant("cli/subcommands.def", 'GDRKIT_SUBCOMMAND(bench, x, "x", true)\n')
         self.plant("run", "  build) x ;;\n")
         self.plant("scripts/a.sh")
@@ -427,7 +427,7 @@ class Commands(TidyTest):
                                 "python3 scripts/b.py\n```\n")
         self.expect(check_commands, "has no gdrkit bensh", "has no ./run biuld", "has no scripts/b.py")
 
-    def test_wants_a_language_and_a_wrapper_for_each_block(self):
+    def test_requires_a_language_and_a_wrapper_for_each_block(self):
         self.plant("tests/docs/wrappers/line.c", "/* SNIPPET */\n")
         self.plant("docs/a.md", "```\nls\n```\n```rust\nx\n```\n```c\nx();\n```\n<!-- compile with line -->\n```c\nx();\n```\n"
                                 "```cpp\nint main() {}\n```\n<!-- compile with line -->\n```cuda\nx();\n```\n<!-- compile with line -->\n```sh\nls\n```\n")
@@ -435,7 +435,7 @@ class Commands(TidyTest):
                     "docs/a.md:7: a fragment of c needs", "docs/a.md:17: tests/docs/wrappers has no line for cuda",
                     "docs/a.md:21: a marker of a fragment without a block")
 
-    def test_a_program_is_saved_where_the_text_says(self):
+    def test_saves_a_program_under_the_documented_name(self):
         self.plant("docs/a.md", "Save it as `first.py`:\n```python\nx = 1\n```\n```sh\npython3 first.py\n```\n")
         blocks, _ = check_commands.blocks_of(self.root, "docs/a.md")
         self.assertEqual([(block.saved_as, block.is_commands()) for block in blocks], [("first.py", False), (None, True)])

@@ -133,7 +133,7 @@ TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
 }
 
 // A pin that is not persistent loses the memory, reports this, and can still be released.
-TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndGone) {
+TEST_P(BackendConformance, NonPersistentPinReportsFreedMemory) {
   if (backend_->traits().is_persistent) GTEST_SKIP() << "the backend is persistent";
   const auto before = count_process_resources();
   auto memory = allocate(AllocationKind::cuda_malloc, 300'000);

@@ -21,7 +21,7 @@ constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
 constexpr std::size_t sizes[] = {1, 4 * kib, 64 * kib + 1, 5 * mib};
 
-TEST_P(BackendConformance, TraitsAreSane) {
+TEST_P(BackendConformance, TraitsAreConsistent) {
   const Traits& traits = backend_->traits();
   EXPECT_EQ(traits.name, candidate_.backend);
   EXPECT_GE(traits.page_size_bytes, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)));
@@ -76,7 +76,7 @@ TEST_P(BackendConformance, DeviceCopiesIntoEveryKindOfMemoryAreVisibleInTheMappi
   }
 }
 
-TEST_P(BackendConformance, UnalignedRangesTouchTheirOwnBytesOnly) {
+TEST_P(BackendConformance, UnalignedRangesAccessOnlyTheirBytes) {
   constexpr std::size_t whole = 5 * 64 * kib + 777;
   const auto memory = allocate(AllocationKind::cuda_malloc, whole);
   auto expected = make_pattern(whole, 0xba5e);

@@ -15,7 +15,7 @@ bool is_stand_in_loaded() {
 }
 
 // The suite skips a backend that cannot run; here it must run.
-TEST(StandInCuda, TheBackendRunsOnIt) {
+TEST(StandInCuda, BackendOpensWithEmulatedCuda) {
   ASSERT_TRUE(is_stand_in_loaded()) << ::dlerror();
   auto device = platform::open_cuda_device(0);
   ASSERT_TRUE(device) << device.error().text();

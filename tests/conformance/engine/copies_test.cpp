@@ -55,7 +55,7 @@ class EngineCopies : public OnEngine {
   }
 };
 
-TEST_P(EngineCopies, FromDeviceEverySizeAndAlignment) {
+TEST_P(EngineCopies, CopyEverySizeAndAlignmentFromDevice) {
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
     unsigned seed = 1;
     for (const std::size_t size : sizes(kind)) {
@@ -69,7 +69,7 @@ TEST_P(EngineCopies, FromDeviceEverySizeAndAlignment) {
   }
 }
 
-TEST_P(EngineCopies, ToDeviceEverySizeAndAlignment) {
+TEST_P(EngineCopies, CopyEverySizeAndAlignmentToDevice) {
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
     unsigned seed = 1000;
     for (const std::size_t size : sizes(kind)) {
@@ -92,7 +92,7 @@ TEST_P(EngineCopies, MoreThanTheLimitIsRejected) {
   }
 }
 
-TEST_P(EngineCopies, ReadWhatTheCpuStoredBefore) {
+TEST_P(EngineCopies, ReadEarlierStoresOfTheCpu) {
   for (unsigned round = 0; round < 200; ++round) {
     const std::vector<char> bytes = pattern(4096, round);
     copier.to_device(mapped, bytes.data(), bytes.size());

@@ -46,7 +46,7 @@ TEST_P(EngineOutstanding, AreCompletedInAnyOrder) {
   }
 }
 
-TEST_P(EngineOutstanding, MoreThanTheTraitsAllowReturnEagain) {
+TEST_P(EngineOutstanding, CopiesBeyondTheLimitReturnEagain) {
   const unsigned count = engine->traits().outstanding;
   if (count > 64) return;
   std::vector<engine::Ticket> tickets;
@@ -68,7 +68,7 @@ TEST_P(EngineOutstanding, MoreThanTheTraitsAllowReturnEagain) {
   EXPECT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::pinned, 0, 0, 4096))));
 }
 
-TEST_P(EngineOutstanding, AnIncompleteOneDoesNotDelayOthers) {
+TEST_P(EngineOutstanding, AnIncompleteCopyDoesNotDelayOthers) {
   const std::vector<char> bytes = pattern(4096, 5);
   put(0, bytes);
   const auto first = submit(copy(Direction::from_device, HostMemory::ordinary, 0, 0, bytes.size()));

@@ -60,7 +60,7 @@ TEST_F(AtomicConformance, UpdatesOneWordAndReturnsItsPreviousValue) {
   }
 }
 
-TEST_F(AtomicConformance, NoUpdateIsLostBetweenStreams) {
+TEST_F(AtomicConformance, LosesNoUpdateBetweenStreams) {
   const std::uint64_t target = device_memory(8);
   auto other = device_->create_stream();
   ASSERT_TRUE(other);

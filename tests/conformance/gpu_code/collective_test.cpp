@@ -67,7 +67,7 @@ class CollectiveConformance : public GpuKernelConformance {
   TeamReport* report_ = nullptr;
 };
 
-TEST_F(CollectiveConformance, OnePeHasItsOwnData) {
+TEST_F(CollectiveConformance, OnePeReceivesItsOwnData) {
   for (const CollectiveOperation operation :
        {CollectiveOperation::broadcast, CollectiveOperation::fcollect, CollectiveOperation::alltoall,
         CollectiveOperation::reduce, CollectiveOperation::reducescatter}) {
@@ -89,7 +89,7 @@ TEST_F(CollectiveConformance, OnePeHasItsOwnData) {
   }
 }
 
-TEST_F(CollectiveConformance, EndsAtItsLimitAndReportsTheMissingPe) {
+TEST_F(CollectiveConformance, TimesOutAndReportsTheMissingPe) {
   for (const CollectiveRoute route : {CollectiveRoute::small, CollectiveRoute::large}) {
     auto made = parameters(CollectiveOperation::reduce);
     add_absent(&made);
@@ -111,7 +111,7 @@ TEST_F(CollectiveConformance, EndsAtItsLimitAndReportsTheMissingPe) {
   }
 }
 
-TEST_F(CollectiveConformance, TheCpuStopsIt) {
+TEST_F(CollectiveConformance, CpuStopsTheGpuKernel) {
   auto made = parameters(CollectiveOperation::barrier);
   add_absent(&made);
   std::atomic_ref(report_->stop).store(1);
@@ -158,7 +158,7 @@ class TeamConformance : public CollectiveConformance {
   }
 };
 
-TEST_F(TeamConformance, OnePeHasItsOwnData) {
+TEST_F(TeamConformance, OnePeReceivesItsOwnData) {
   for (const ShmemScope scope : {ShmemScope::thread, ShmemScope::warp, ShmemScope::block}) {
     for (const std::uint64_t bytes : {64U, 4096U}) {
       auto made = team_parameters(CollectiveOperation::fcollect);

@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(GpuKernelList, EveryGpuKernelHasTestsHere) {
+TEST(GpuKernelList, EveryGpuKernelHasATest) {
   std::set<std::string> listed;
   for (int index = 0; index < gpu_kernel_count; ++index) listed.insert(gpu_kernel_name(static_cast<GpuKernel>(index)));
   std::set<std::string> covered;
@@ -18,7 +18,7 @@ TEST(GpuKernelList, EveryGpuKernelHasTestsHere) {
   EXPECT_EQ(covered, listed);
 }
 
-TEST_F(GpuKernelConformance, ShapesThatNoGpuSupportsAreRejected) {
+TEST_F(GpuKernelConformance, RejectsUnsupportedLaunchShapes) {
   for (const LaunchShape shape : {LaunchShape{0, 1}, {1, 0}, {1, 1025}}) {
     for (const auto& [name, launch] : covered_gpu_kernels()) {
       const auto launched = launch(*kernels_, shape, stream_);
@@ -31,7 +31,7 @@ TEST_F(GpuKernelConformance, ShapesThatNoGpuSupportsAreRejected) {
   }
 }
 
-TEST_F(GpuKernelConformance, AnInvalidStreamIsAnError) {
+TEST_F(GpuKernelConformance, RejectsAnInvalidStream) {
   if (!device_->is_emulated()) GTEST_SKIP() << "an invalid stream is undefined behaviour in the driver";
   EXPECT_FALSE(kernels_->launch(GateParameters{}, {1, 1}, Stream{999}));
 }

@@ -124,7 +124,7 @@ TEST_F(PatternConformance, RanksCombineToTheExpectedValueInEveryType) {
   }
 }
 
-TEST_F(PatternConformance, EachRankHasItsOwnBits) {
+TEST_F(PatternConformance, EachRankHasADifferentPattern) {
   PatternParameters parameters = parameters_for(element_types[3], PatternKind::bits, 2);
   const auto first = written(parameters);
   parameters.rank = 1;

@@ -46,7 +46,7 @@ TEST_F(ShmemConformance, CopiesToItself) {
 }
 
 /// Of every alignment, and so by words of every width.
-TEST_F(ShmemConformance, CopiesEveryByteAndNoOther) {
+TEST_F(ShmemConformance, CopiesExactlyTheRange) {
   constexpr std::size_t room = 4096;
   const auto pattern = tests::make_pattern(room, 3);
   auto made = parameters(ShmemOperation::put);

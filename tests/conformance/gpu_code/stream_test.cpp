@@ -30,7 +30,7 @@ class StreamConformance : public GpuKernelConformance {
   void finish() { EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_))); }
 };
 
-TEST_F(StreamConformance, ValuesOfALaunchArrive) {
+TEST_F(StreamConformance, StoresValuesPassedAsParameters) {
   const auto pattern = tests::make_pattern(sizeof StreamValueParameters{}.words, 5);
   const std::uint64_t target = device_memory(room);
   for (const unsigned threads : {1U, 32U, 128U}) {
@@ -125,14 +125,14 @@ TEST_F(StreamWaitConformance, ComparesAsSignedOrUnsigned) {
   }
 }
 
-TEST_F(StreamWaitConformance, TimesOutAtItsLimitAndReportsIt) {
+TEST_F(StreamWaitConformance, TimesOutAndReportsIt) {
   const auto wait = parameters(short_ns);
   ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
   finish();
   EXPECT_EQ(control_->given_up, wait.address);
 }
 
-TEST_F(StreamWaitConformance, EndsWhenAPeHasEnded) {
+TEST_F(StreamWaitConformance, EndsIfAPeExits) {
   const auto wait = parameters(long_ns);
   ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
   store(&control_->is_broken, 1);

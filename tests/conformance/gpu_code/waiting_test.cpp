@@ -65,7 +65,7 @@ class BurnConformance : public GpuKernelConformance {
   std::uint32_t* end_ = nullptr;
 };
 
-TEST_F(BurnConformance, WorksUntilItIsStopped) {
+TEST_F(BurnConformance, RunsUntilStopped) {
   launch();
   const std::int64_t begin = now_ns();
   while (now_ns() - begin < static_cast<std::int64_t>(short_ns)) EXPECT_FALSE(device_->is_finished(stream_).value());

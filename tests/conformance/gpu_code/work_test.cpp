@@ -18,7 +18,7 @@ GDRKIT_COVERS(chase, ChaseParameters);
 
 class CopyConformance : public GpuKernelConformance {};
 
-TEST_F(CopyConformance, CopiesEveryByteAndNoOther) {
+TEST_F(CopyConformance, CopiesExactlyTheRange) {
   constexpr std::size_t room = 1 << 20;
   const std::uint64_t source = device_memory(room);
   const std::uint64_t target = device_memory(room);
@@ -76,7 +76,7 @@ TEST_F(CopyConformance, RejectsAddressesThatWouldFault) {
 
 class ChaseConformance : public GpuKernelConformance {};
 
-TEST_F(ChaseConformance, EndsWhereTheCpuWould) {
+TEST_F(ChaseConformance, EndsAtTheSameNodeAsTheCpu) {
   constexpr std::size_t nodes = 1000;
   constexpr std::size_t stride_words = 8;
   const std::uint64_t memory = device_memory(nodes * stride_words * 8);

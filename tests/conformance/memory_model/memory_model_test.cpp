@@ -139,7 +139,7 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
   std::uint32_t* end_ = nullptr;
 };
 
-TEST_P(MemoryModel, AWriteIsVisibleToARunningGpuKernelThatAcquiredALaterFlag) {
+TEST_P(MemoryModel, RunningGpuKernelReadsAWriteBeforeAnAcquiredFlag) {
   const auto play = [&](std::uint32_t value) {
     fill(value);
     data_->write(0, words());
@@ -151,7 +151,7 @@ TEST_P(MemoryModel, AWriteIsVisibleToARunningGpuKernelThatAcquiredALaterFlag) {
   EXPECT_EQ(mismatches, 0u);
 }
 
-TEST_P(MemoryModel, AFlagBeforeItsDataIsVisibleWithoutThem) {
+TEST_P(MemoryModel, DetectsAFlagWrittenBeforeItsData) {
   constexpr std::uint32_t rounds = 20;
   const auto play = [&](std::uint32_t value) {
     flag_->store_flag<decltype(value)>(0, value);
@@ -168,7 +168,7 @@ TEST_P(MemoryModel, AFlagBeforeItsDataIsVisibleWithoutThem) {
 /// Uses no engine.
 class HostStores : public MemoryModel {};
 
-TEST_P(HostStores, AfterAStoreFenceAreVisibleToAGpuKernelThatAcquiredALaterFlag) {
+TEST_P(HostStores, AfterAStoreFenceAreVisibleAfterALaterFlag) {
   auto made = parameters();
   made.data = to_device(host_);
   const auto play = [&](std::uint32_t value) {
@@ -182,7 +182,7 @@ TEST_P(HostStores, AfterAStoreFenceAreVisibleToAGpuKernelThatAcquiredALaterFlag)
   EXPECT_EQ(mismatches, 0u);
 }
 
-TEST_P(MemoryModel, AReadReturnsWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
+TEST_P(MemoryModel, AReadReturnsDataStoredBeforeTheFlag) {
   auto made = parameters();
   made.is_gpu_first = 1;
   made.pong = memory_ + 64;
@@ -231,7 +231,7 @@ TEST_P(MemoryModel, ALaterLaunchReadsTheWrite) {
   report(value, batches * batch);
 }
 
-TEST_P(MemoryModel, AnotherThreadThatAcquiredTheCounterReadsTheWrite) {
+TEST_P(MemoryModel, AnotherThreadReadsTheWriteAfterAcquiringTheCounter) {
   constexpr std::uint32_t rounds_a_look = 64;
   const std::uint32_t rounds = rounds_of(GetParam());
   std::atomic<std::uint32_t> written{0};

@@ -119,7 +119,7 @@ class FakeRecording : public ::testing::TestWithParam<Flow> {
   Conversation conversation;
 };
 
-TEST_P(FakeRecording, EndsAsItsFlowExpects) {
+TEST_P(FakeRecording, EndsAsExpectedByItsFlow) {
   const Flow& flow = GetParam();
   const bool is_refused =
       flow.kind == CudaKind::managed || flow.kind == CudaKind::host || flow.is_freed_first || flow.until > flow.bytes();

@@ -90,7 +90,7 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
   }
 };
 
-TEST_P(TransportConformance, PutsWriteEveryByteAndNoOther) {
+TEST_P(TransportConformance, PutsCopyExactlyTheRange) {
   run([](Side& side) {
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
@@ -159,7 +159,7 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
   });
 }
 
-TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetIfSupported) {
+TEST_P(TransportConformance, SupportsTheOwnHeapAsSourceAndTarget) {
   run([](Side& side) {
     constexpr auto heap = static_cast<std::size_t>(transport::LocalMemory::heap);
     const auto limits = side.transport.limits();

@@ -38,7 +38,7 @@ void expect_refusal(const std::string& bytes, const std::string& words) {
   EXPECT_EQ(sentence.rfind("cannot read the recording x.tar: ", 0), 0u) << sentence;
 }
 
-TEST(ArchiveTree, IsSeenAsAFolderIs) {
+TEST(ArchiveTree, ReadsLikeAFolder) {
   const MachineView view = view_of(TarBytes()
                                        .add({"./sys/bus/", '5'})
                                        .file("./sys/bus/a", "0x1f\n")
@@ -76,7 +76,7 @@ TEST(ArchiveTree, IsSeenAsAFolderIs) {
   EXPECT_EQ(device.value.group, 44u);
 }
 
-TEST(ArchiveTree, ShowsPartsOfALargeFileAsAFolderDoes) {
+TEST(ArchiveTree, ReadsPartsOfALargeFileLikeAFolder) {
   const MachineView machine = view_of(TarBytes().file("a", std::string(200000, 'x') + "words").bytes());
   EXPECT_EQ(machine.bytes_at("/a", 200001, 3).value, (std::vector<std::uint8_t>{'o', 'r', 'd'}));
   EXPECT_TRUE(machine.bytes_at("/a", 200005, 3).value.empty());
@@ -110,7 +110,7 @@ TEST(ArchiveTree, ReadsLongNamesOfEachKind) {
   EXPECT_EQ(view.presence("/cut"), Outcome::absent);
 }
 
-TEST(ArchiveTree, TakesTheLaterOfTwoMembers) {
+TEST(ArchiveTree, UsesTheLaterOfTwoMembers) {
   const MachineView view = view_of(TarBytes().file("a", "old").link("a", "b").file("b", "1").file("b", "2").bytes());
   EXPECT_EQ(view.text("/a").value, "2");
 }
@@ -143,7 +143,7 @@ TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   expect_refusal("\x28\xb5\x2f\xfd and so on", "zstd -dc x.tar > ");
 }
 
-TEST(ArchiveTree, HasBounds) {
+TEST(ArchiveTree, LimitsDepthAndFileCount) {
   std::string deep;
   for (std::size_t i = 0; i <= ArchiveTree::depth_limit; ++i) deep += "d/";
   expect_refusal(TarBytes().pax("path", deep + "f").file("cut", "").bytes(),
@@ -153,7 +153,7 @@ TEST(ArchiveTree, HasBounds) {
   expect_refusal(many.bytes(), "more than 65536 files");
 }
 
-TEST(ArchiveTree, OpensFilesAndPipesAndNothingElse) {
+TEST(ArchiveTree, OpensOnlyFilesAndPipes) {
   namespace files = std::filesystem;
   std::string pattern = (files::temp_directory_path() / "gdrkit-archive-XXXXXX").string();
   ASSERT_NE(::mkdtemp(pattern.data()), nullptr);

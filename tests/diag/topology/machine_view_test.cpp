@@ -59,7 +59,7 @@ TEST_F(MachineViewTest, ReadsBytesFromAnOffsetOn) {
   EXPECT_EQ(machine.bytes_at("/", 0, 3).outcome, Outcome::malformed);
 }
 
-TEST_F(MachineViewTest, FindsWordsInAFileTooLargeToHoldAlsoAcrossPieces) {
+TEST_F(MachineViewTest, FindsWordsAcrossChunksOfALargeFile) {
   const std::string words = "ib_register_peer_memory_client";
   for (const std::size_t before :
        {std::size_t{0}, std::size_t{65536} - 7, 3 * std::size_t{65536} + 1, std::size_t{5'000'000}}) {
@@ -176,7 +176,7 @@ TEST_F(MachineViewTest, ResolvesLinksLikeTheMachine) {
   EXPECT_EQ(machine.names("/sys/bus/pci/devices/0000:01:00.0/..").value, std::vector<std::string>{"0000:01:00.0"});
 }
 
-TEST_F(MachineViewTest, EndsInLoopsAndDeepFolders) {
+TEST_F(MachineViewTest, TerminatesInLoopsAndDeepFolders) {
   link("b", "a");
   link("a", "b");
   link("loop/loop", "loop");

@@ -52,7 +52,7 @@ std::int64_t least(const Costs& costs, std::int64_t load) {
 
 class Assignment : public testing::TestWithParam<unsigned> {};
 
-TEST_P(Assignment, IsAsGoodAsTryingEverything) {
+TEST_P(Assignment, MatchesExhaustiveSearch) {
   std::mt19937 chance(GetParam());
   for (int round = 0; round < 20; ++round) {
     const std::size_t rows = 1 + chance() % (round < 4 ? 8 : 6);
@@ -120,11 +120,11 @@ MachinePointer one_switch(const std::vector<unsigned>& gpus, const std::vector<u
   return machine;
 }
 
-TEST(Matching, PrefersEvenLoadToBusNumbers) {
+TEST(Matching, PrefersEvenLoadOverNearBusNumbers) {
   EXPECT_EQ(chosen(*one_switch({0x10, 0x11}, {0x0f, 0x70})), "n15:PIX n112:PIX");
 }
 
-TEST(Matching, TiesGoByPciOrder) {
+TEST(Matching, BreaksTiesByPciOrder) {
   EXPECT_EQ(chosen(*one_switch({0x10, 0x11, 0x12}, {0x20, 0x21, 0x22})), "n32:PIX n33:PIX n34:PIX");
   EXPECT_EQ(chosen(*one_switch({0x10}, {0x0f, 0x11})), "n15:PIX") << "as far as the other, and before it";
 }
@@ -145,7 +145,7 @@ TEST(Matching, HashDependsOnTheShapeAndNotOnTheNumbers) {
   EXPECT_NE(match(one).hash, match(other).hash);
 }
 
-TEST(Matching, AnUnknownDistanceIsNotMatched) {
+TEST(Matching, LeavesUnknownDistancesUnmatched) {
   auto machine = host_bridges();
   for (const char* file : {"/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/numa_node",
                            "/sys/devices/pci0000:80/0000:80:01.1/0000:81:00.0/numa_node"}) {

@@ -38,7 +38,7 @@ TEST(XmlText, RejectsUnsupportedSyntaxWithTheLine) {
   }
 }
 
-TEST(XmlText, IsBounded) {
+TEST(XmlText, RejectsDeepAndLargeText) {
   std::string deep;
   for (std::size_t i = 0; i <= XmlElement::most_depth; ++i) deep += "<a>";
   EXPECT_EQ(refusal(deep), "line 1: the elements are nested too deep");
@@ -119,7 +119,7 @@ TEST(NcclXml, WritesTheAttributesThatNcclReads) {
       << *text;
 }
 
-TEST(NcclXml, AnUnknownPlaceYieldsNoFile) {
+TEST(NcclXml, WritesNoFileForAnUnknownLocation) {
   auto machine = host_bridges();
   machine->put("/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/numa_node", "?\n");
   const auto failed = write_nccl_xml(make_nccl_graph(machine->tree(), {}), {});

@@ -158,7 +158,7 @@ TEST(PathClass, ABridgeWithoutANumaNodeHasTheNodeOfItsDevices) {
   EXPECT_EQ(Views(sockets->tree()).of("g0", "g1"), "SYS SYS SYS SYS");
 }
 
-TEST(PathClass, ADeviceWithoutAPlaceIsUnknownToAll) {
+TEST(PathClass, ADeviceOutsideTheTreeIsUnknownToAll) {
   auto machine = workstation();
   machine->put("/sys/bus/pci/devices/0000:07:00.0/vendor", "0x10de\n");
   machine->put("/sys/bus/pci/devices/0000:07:00.0/class", "0x030200\n");
@@ -189,7 +189,7 @@ TEST(PathClass, NvlinksAreCountedByTheEndThatHasFewer) {
   EXPECT_EQ(links.between(a, platform::PciAddress{0, 9, 0, 0}), 0u);
 }
 
-TEST(PathClass, NvlinkBeatsPcieAndReachesTheAdapterOfThePeer) {
+TEST(PathClass, PrefersNvlinkAndReachesTheAdapterOfThePeer) {
   NvLinks links;
   links.is_known = true;
   links.gpus[platform::PciAddress{0, 3, 0, 0}].to_switches = 18;
@@ -216,7 +216,7 @@ TEST(PathClass, NvlinkThroughAnotherGpuIsNvb) {
 /// Trees of random shape, on which invariants are checked.
 class RandomTree : public testing::TestWithParam<unsigned> {};
 
-TEST_P(RandomTree, DistancesAreSymmetricalAndAgreeOnWhatIsNear) {
+TEST_P(RandomTree, DistancesAreSymmetricAndAgreeOnNearDevices) {
   std::mt19937 chance(GetParam());
   const auto pick = [&](unsigned n) { return static_cast<unsigned>(chance() % n); };
   WrittenMachine machine;

@@ -13,7 +13,7 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-TEST(PciTree, NamesGpusInPciOrderWithTheBridgesAboveThem) {
+TEST(PciTree, ListsGpusInPciOrderWithTheirBridges) {
   WrittenMachine machine;
   machine.gpu("pci0000:80/0000:80:01.0/0000:81:00.0", 1);
   machine.gpu("pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:03.0/0000:03:00.0", 0);
@@ -41,7 +41,7 @@ TEST(PciTree, NamesGpusInPciOrderWithTheBridgesAboveThem) {
   EXPECT_EQ(tree.nvswitches[0].name, "NVSwitch0");
 }
 
-TEST(PciTree, TakesDomainsOfFiveDigitsAndPlatformPrefixes) {
+TEST(PciTree, AcceptsFiveDigitDomainsAndPlatformPrefixes) {
   const PciPlace vmd = parse_pci_place("/sys/devices/pci0000:00/0000:00:0e.0/pci10000:e0/10000:e0:01.0/10000:e1:00.0");
   EXPECT_EQ(vmd.root, "pci10000:e0");
   EXPECT_EQ(vmd.functions, (std::vector<std::string>{"10000:e0:01.0", "10000:e1:00.0"}));
@@ -60,7 +60,7 @@ TEST(PciTree, TakesDomainsOfFiveDigitsAndPlatformPrefixes) {
   EXPECT_EQ(tree.adapters[0].bridges.size(), 1u);
 }
 
-TEST(PciTree, UnreadableFactsAreReportedAndNotGuessed) {
+TEST(PciTree, ReportsUnreadableFactsWithoutGuessing) {
   WrittenMachine machine;
   machine.gpu("pci0000:00/0000:00:01.0/0000:01:00.0", 0, {{"numa_node", "x"}, {"max_link_width", "255"}});
   machine.gpu("pci0000:00/0000:00:02.0/0000:02:00.0", 0);
@@ -74,7 +74,7 @@ TEST(PciTree, UnreadableFactsAreReportedAndNotGuessed) {
   EXPECT_NE(tree.unread[0].find("0000:02:00.0/class"), std::string::npos);
 }
 
-TEST(PciTree, AFolderInTheListOfDevicesHasNoPlace) {
+TEST(PciTree, DeviceThatIsNotALinkHasNoLocation) {
   WrittenMachine machine;
   machine.put("/sys/bus/pci/devices/0000:03:00.0/vendor", "0x10de\n");
   machine.put("/sys/bus/pci/devices/0000:03:00.0/class", "0x030200\n");
@@ -84,7 +84,7 @@ TEST(PciTree, AFolderInTheListOfDevicesHasNoPlace) {
   EXPECT_EQ(tree.gpus[0].root, "");
 }
 
-TEST(PciTree, AdaptersOfSoftwareAreNamedAndHaveNoPlace) {
+TEST(PciTree, ListsSoftwareAdaptersWithoutALocation) {
   WrittenMachine machine;
   machine.put("/sys/class/infiniband/rxe0/node_guid", "x\n");
   machine.put("/sys/devices/virtual/net/lo/mtu", "1\n");
@@ -93,7 +93,7 @@ TEST(PciTree, AdaptersOfSoftwareAreNamedAndHaveNoPlace) {
   EXPECT_EQ(tree.unplaced, (std::vector<std::string>{"rxe0"}));
 }
 
-TEST(PciTree, AnEmptyMachineGivesAnEmptyTree) {
+TEST(PciTree, EmptyMachineHasAnEmptyTree) {
   const WrittenMachine machine;
   const PciTree tree = machine.tree();
   EXPECT_EQ(tree.pci_outcome, Outcome::absent);
@@ -101,7 +101,7 @@ TEST(PciTree, AnEmptyMachineGivesAnEmptyTree) {
   EXPECT_TRUE(tree.gpus.empty());
 }
 
-TEST(PciTree, ForgedGpusBeyondTheLimitAreCounted) {
+TEST(PciTree, CountsGpusBeyondTheLimit) {
   WrittenMachine machine;
   for (unsigned i = 0; i < PciTree::most_gpus + 5; ++i) {
     char name[32];

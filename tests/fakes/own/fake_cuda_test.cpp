@@ -75,7 +75,7 @@ TEST_F(FakeCudaTest, ReportsTheReservationAsTheRangeOfMappedHandles) {
   EXPECT_TRUE(exported(address, 0x610000, 1).empty());
 }
 
-TEST_F(FakeCudaTest, ExportsInsideAPoolsBlockAsWronglyAsLibcuda) {
+TEST_F(FakeCudaTest, ExportsWrongPiecesInsideAPoolBlockLikeLibcuda) {
   const std::uint64_t first = cuda.pool_malloc(0x1000);
   const std::uint64_t second = cuda.pool_malloc(0x500000);
   const std::uint64_t third = cuda.pool_malloc(0x6400000);

@@ -53,7 +53,7 @@ class FakeRmTest : public ::testing::Test {
   int node;
 };
 
-TEST_F(FakeRmTest, MapsTheMemoryItself) {
+TEST_F(FakeRmTest, MapsTheAllocatedMemory) {
   int fd = -1;
   auto* mapped = map(4096, 8192, &fd);
   ASSERT_NE(mapped, nullptr);
@@ -152,7 +152,7 @@ TEST_F(FakeRmTest, ChecksTheSizeOfControlParameters) {
   EXPECT_EQ(std::memcmp(gid.data() + 12, rm.gpus()[0].uuid.data(), 16), 0);
 }
 
-TEST_F(FakeRmTest, RejectsStructuresOfAnotherSizeUnwritten) {
+TEST_F(FakeRmTest, RejectsStructuresOfAnotherSizeWithoutWriting) {
   std::array<std::uint8_t, 24> bytes{};
   bytes.fill(0xaa);
   EXPECT_EQ(raw.call(raw.control_file(), command::rm_free, bytes), -EINVAL);

@@ -140,7 +140,7 @@ TEST_F(LiveRm, CaptureStaysValidAcrossPinAndMap) {
   cuda().mem_free(buffer);
 }
 
-TEST_F(LiveRm, AThreadWithoutAContextPinsAndStillHasNone) {
+TEST_F(LiveRm, PinsOnAThreadWithoutCreatingAContext) {
   start_cuda();
   const std::uint64_t buffer = allocate(2 * mib);
   std::thread([&] {
@@ -171,7 +171,7 @@ TEST_F(LiveRm, FreedMemoryStaysAllocatedUntilUnpin) {
   EXPECT_GE(free_after, free_before + size / 2) << "the memory did not return to the device after unpin";
 }
 
-TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
+TEST_F(LiveRm, KilledProcessLeaksNoDeviceMemory) {
   constexpr std::size_t size = 8192 * mib;
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);

@@ -34,7 +34,7 @@ TEST(Error, HasErrnoVendorCodeAndText) {
   EXPECT_STREQ(Error{}.text(), "");
 }
 
-TEST(Error, DoesNotPassControlCharactersOn) {
+TEST(Error, ReplacesControlCharacters) {
   EXPECT_STREQ(Status(fail(EIO, "PE 1: %s", "\x1b]0;owned\x07 \x7f\r")).error().text(), "PE 1: ?]0;owned? ??");
   EXPECT_STREQ(Status(fail(EIO, "%s",
                            "\xc2\x9b"

@@ -76,7 +76,7 @@ class GdrapiDmabuf : public ::testing::Test {
   std::vector<std::uint8_t> expected;
 };
 
-TEST_F(GdrapiDmabuf, ServesWhatNcclAndNvshmemCall) {
+TEST_F(GdrapiDmabuf, SupportsTheCallsOfNcclAndNvshmem) {
   ::setenv("GDRCOPY_USE_DMABUF_MMAP", "1", 1);
   gdr_t const g = gdr_open();
   ASSERT_NE(g, nullptr) << errno;
@@ -108,7 +108,7 @@ TEST_F(GdrapiDmabuf, ServesWhatNcclAndNvshmemCall) {
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirPageOn) {
+TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirFirstPage) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   gdr_t const g = gdr_open();
   ASSERT_NE(g, nullptr) << errno;
@@ -140,7 +140,7 @@ TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirPageOn) {
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, OnACoherentPlatformTheDevicePointerIsTheMappingUnlessPcieIsForced) {
+TEST_F(GdrapiDmabuf, CoherentPlatformMapsTheDevicePointerUnlessPcieIsForced) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
   gdr_t const g = gdr_open();
@@ -182,7 +182,7 @@ TEST_F(GdrapiDmabuf, OnACoherentPlatformTheDevicePointerIsTheMappingUnlessPcieIs
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, OnACoherentPlatformAFreeIsToldOfADevicePointer) {
+TEST_F(GdrapiDmabuf, CoherentPlatformReportsAFreeUnlessPcieIsForced) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
   gdr_t const g = gdr_open();
@@ -209,7 +209,7 @@ TEST_F(GdrapiDmabuf, OnACoherentPlatformAFreeIsToldOfADevicePointer) {
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, NoDescriptorReachesAnotherProgram) {
+TEST_F(GdrapiDmabuf, DescriptorsCloseOnExec) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   gdr_t const g = gdr_open();
   ASSERT_NE(g, nullptr) << errno;
@@ -238,7 +238,7 @@ TEST_F(GdrapiDmabuf, ErrorsAreErrnoValues) {
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
+TEST_F(GdrapiDmabuf, IsTriedAndFallsBackWithEveryDriverVersion) {
   if (::access("/dev/gdrdrv", R_OK | W_OK) == 0) GTEST_SKIP() << "a gdrdrv kernel module is loaded, which comes first";
   for (const char* version : {"13000", "13030", "14010"}) {
     ::setenv("EMULATED_CUDA_VERSION", version, 1);

@@ -23,7 +23,7 @@ class GdrapiErrors : public OnScriptedBackend {
 
 constexpr int enotsupp = 524;
 
-TEST_F(GdrapiErrors, PinKeepsNamedErrnosAndTurnsUnservableMemoryIntoEinval) {
+TEST_F(GdrapiErrors, PinReturnsEinvalForUnsupportedMemory) {
   const std::pair<int, int> table[] = {{EINVAL, EINVAL}, {EOPNOTSUPP, EINVAL}, {enotsupp, EINVAL}, {ENOMEM, ENOMEM},
                                        {EACCES, EACCES}, {EMFILE, EMFILE},     {EIO, EIO},         {ENODEV, ENODEV},
                                        {999, EIO},       {-22, EIO},           {134, EIO},         {133, 133}};
@@ -33,7 +33,7 @@ TEST_F(GdrapiErrors, PinKeepsNamedErrnosAndTurnsUnservableMemoryIntoEinval) {
   }
 }
 
-TEST_F(GdrapiErrors, MapKeepsNamedErrnosAndSaysAnImpossibleTypeAsSuch) {
+TEST_F(GdrapiErrors, MapReturnsEopnotsuppForUnsupportedTypes) {
   const gdr_mh_t handle = handle_of(pin());
   const std::pair<int, int> table[] = {
       {EOPNOTSUPP, EOPNOTSUPP}, {enotsupp, EOPNOTSUPP}, {ENOMEM, ENOMEM}, {700, EIO}, {EAGAIN, EAGAIN}};
@@ -44,7 +44,7 @@ TEST_F(GdrapiErrors, MapKeepsNamedErrnosAndSaysAnImpossibleTypeAsSuch) {
   }
 }
 
-TEST_F(GdrapiErrors, TeardownReturnsTheBackendsErrorAndIsDoneAllTheSame) {
+TEST_F(GdrapiErrors, ReleaseCompletesDespiteBackendErrors) {
   const gdr_mh_t handle = handle_of(mapped_pin());
   script.unmap_error = 999;
   EXPECT_EQ(gdr_unmap(g(), handle, script.device, scripted_page_bytes), EIO);
@@ -58,7 +58,7 @@ TEST_F(GdrapiErrors, TeardownReturnsTheBackendsErrorAndIsDoneAllTheSame) {
   context = 0;
 }
 
-TEST_F(GdrapiErrors, EveryValueThatLeavesIsAnErrnoThatUserSpaceHas) {
+TEST_F(GdrapiErrors, ReturnsUserSpaceErrnosOnly) {
   for (int value = -600; value < 1200; ++value) {
     EXPECT_GT(capi::gdrapi_errno(value), 0);
     EXPECT_LE(capi::gdrapi_errno(value), EHWPOISON);
@@ -66,7 +66,7 @@ TEST_F(GdrapiErrors, EveryValueThatLeavesIsAnErrnoThatUserSpaceHas) {
   }
 }
 
-TEST_F(GdrapiErrors, InvalidationShowsInTheCallbackFlag) {
+TEST_F(GdrapiErrors, CallbackFlagReportsInvalidation) {
   const gdr_mh_t handle = handle_of(pin());
   int flag = -1;
   EXPECT_EQ(gdr_get_callback_flag(g(), handle, &flag), 0);
@@ -76,7 +76,7 @@ TEST_F(GdrapiErrors, InvalidationShowsInTheCallbackFlag) {
   EXPECT_EQ(flag, 1);
 }
 
-TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
+TEST_F(GdrapiErrors, AttributesReportTraitsAndForceFlagReachesTheBackend) {
   script.traits.is_persistent = false;
   script.traits.supports_force_pcie = true;
   script.traits.uses_dmabuf_mmap = true;
@@ -99,7 +99,7 @@ TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
   EXPECT_EQ(gdr_close(other), 0);
 }
 
-TEST_F(GdrapiErrors, TheDriversVersionIsTheModulesWhereThereIsOne) {
+TEST_F(GdrapiErrors, ReportsTheModuleVersionIfThereIsAModule) {
   const std::pair<uint32_t, std::pair<int, int>> table[] = {{0, {GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION}},
                                                             {0x0002'0000, {2, 0}},
                                                             {0x0002'0004, {2, 4}},
@@ -117,7 +117,7 @@ TEST_F(GdrapiErrors, TheDriversVersionIsTheModulesWhereThereIsOne) {
   }
 }
 
-TEST_F(GdrapiErrors, MappingTypeShowsInTheInfo) {
+TEST_F(GdrapiErrors, InfoReportsTheMappingType) {
   const std::pair<cpu::MappingType, gdr_mapping_type_t> table[] = {
       {cpu::MappingType::write_combining, GDR_MAPPING_TYPE_WC},
       {cpu::MappingType::cached, GDR_MAPPING_TYPE_CACHING},
@@ -132,7 +132,7 @@ TEST_F(GdrapiErrors, MappingTypeShowsInTheInfo) {
   }
 }
 
-TEST_F(GdrapiErrors, MapFlagsBecomeTheRequestedType) {
+TEST_F(GdrapiErrors, MapFlagsSelectTheRequestedType) {
   for (const int flags : {0, 1, 2, 3}) {
     const core::Handle pinned = pin();
     ASSERT_EQ(gdr_map_v2(g(), handle_of(pinned), &va, 1, flags), 0);

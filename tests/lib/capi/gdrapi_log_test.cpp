@@ -56,7 +56,7 @@ TEST(GdrapiLog, IsSilentUnlessEnabled) {
   }
 }
 
-TEST(GdrapiLog, FailedOpenNamesTheReason) {
+TEST(GdrapiLog, FailedOpenReportsTheReason) {
   const Output output = run(with_log + "GDRKIT_BACKEND=abacus", "open");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
@@ -73,7 +73,7 @@ TEST(GdrapiLog, FailedOpenListsEveryBackend) {
               ContainsRegex("\\[rm\\] .+; \\[emulated\\] used only on request \\(GDRKIT_BACKEND=emulated\\)$"));
 }
 
-TEST(GdrapiLog, ForcedDmabufThatCannotRunSaysWhoForcedIt) {
+TEST(GdrapiLog, ReportsWhichVariableForcedAnUnusableDmabuf) {
   const Output output = run(with_log + "GDRCOPY_USE_DMABUF_MMAP=1", "open");
   if (output.exit_code == 0) GTEST_SKIP() << "dma-buf mappings work on this machine";
   ASSERT_EQ(output.lines.size(), 1u);
@@ -87,7 +87,7 @@ TEST(GdrapiLog, IsEnabledByAnyValue) {
   }
 }
 
-TEST(GdrapiLog, PrintsErrorsOnlyByDefaultAndTheirWordsAreKnown) {
+TEST(GdrapiLog, PrintsOnlyErrorsByDefault) {
   const Output output = run(emulated + with_log, "calls");
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_THAT(
@@ -121,7 +121,7 @@ TEST(GdrapiLog, CopiesPrintNothingAtAnyLevel) {
   EXPECT_THAT(output.lines, Each(Not(HasSubstr("gdr_copy_to_mapping:"))));
 }
 
-TEST(GdrapiLog, RefusedHandleIsWorthALine) {
+TEST(GdrapiLog, LogsARejectedHandle) {
   EXPECT_THAT(run(with_log, "close-null").lines,
               ElementsAre("ERR:  gdr_close: invalid context handle: it is NULL (errno=22/Invalid argument)"));
 }

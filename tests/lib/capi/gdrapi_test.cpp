@@ -59,7 +59,7 @@ class Gdrapi : public OnEmulatedDevice {
   void* va = nullptr;
 };
 
-TEST_F(Gdrapi, CopiesBothWaysThroughTheMapping) {
+TEST_F(Gdrapi, CopiesInBothDirectionsThroughTheMapping) {
   const gdr_mh_t handle = mapped_pin(gpu_page, 2 * gpu_page);
   auto* const mapping = static_cast<std::uint8_t*>(va);
   std::uint64_t seed = 2;
@@ -78,7 +78,7 @@ TEST_F(Gdrapi, CopiesBothWaysThroughTheMapping) {
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
 }
 
-TEST_F(Gdrapi, AnEngineComesFromAVariableOfItsOwn) {
+TEST_F(Gdrapi, UsesTheEngineOfTheVariable) {
   ASSERT_EQ(gdr_close(g), 0);
   struct Case {
     const char* variable;
@@ -106,7 +106,7 @@ TEST_F(Gdrapi, AnEngineComesFromAVariableOfItsOwn) {
   g = nullptr;
 }
 
-TEST_F(Gdrapi, InfoFollowsTheLifeOfTheMapping) {
+TEST_F(Gdrapi, InfoReflectsMapAndUnmap) {
   const gdr_mh_t handle = pin(gpu_page, 100);
   gdr_info_t info = info_of(handle);
   EXPECT_EQ(info.va, memory + gpu_page);
@@ -143,7 +143,7 @@ TEST_F(Gdrapi, OldInfoSymbolWritesFortyBytes) {
   EXPECT_EQ(info.wc_mapping, 1u);
 }
 
-TEST_F(Gdrapi, PinsWholePagesFromUnalignedAddressesButDoesNotMapThem) {
+TEST_F(Gdrapi, PinsButDoesNotMapUnalignedAddresses) {
   const gdr_mh_t handle = pin(gpu_page + 8, 16);
   EXPECT_EQ(info_of(handle).va, memory + gpu_page);
   EXPECT_EQ(info_of(handle).mapped_size, gpu_page);
@@ -155,7 +155,7 @@ TEST_F(Gdrapi, PinsWholePagesFromUnalignedAddressesButDoesNotMapThem) {
   EXPECT_EQ(info_of(across).mapped_size, 2 * gpu_page);
 }
 
-TEST_F(Gdrapi, PinsOnePageForNothingAtAnUnalignedAddress) {
+TEST_F(Gdrapi, PinsOnePageForZeroUnalignedBytes) {
   EXPECT_EQ(info_of(pin(gpu_page + 4, 0)).mapped_size, gpu_page);
   gdr_mh_t handle{42};
   EXPECT_EQ(gdr_pin_buffer(g, memory, 0, 0, 0, &handle), EINVAL);
@@ -179,7 +179,7 @@ TEST_F(Gdrapi, IgnoresTokensAndUnknownPinFlags) {
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, 0xFFFFFFFE, &handle), 0);
 }
 
-TEST_F(Gdrapi, RefusesForcedPcieWhereThereIsNoChoice) {
+TEST_F(Gdrapi, RejectsTheUnsupportedForcePcieFlag) {
   gdr_mh_t handle{};
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, GDR_PIN_FLAG_FORCE_PCIE, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, 0xF1, &handle), EINVAL);
@@ -201,7 +201,7 @@ TEST_F(Gdrapi, PinsTheSameRangeTwice) {
   expect_device_as_expected();
 }
 
-TEST_F(Gdrapi, RefusesWhatCannotBePinnedWithEinval) {
+TEST_F(Gdrapi, ReturnsEinvalForMemoryThatCannotBePinned) {
   gdr_mh_t handle{42};
   EXPECT_EQ(gdr_pin_buffer(g, 0, gpu_page, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer(g, memory, SIZE_MAX, 0, 0, &handle), EINVAL);
@@ -218,7 +218,7 @@ TEST_F(Gdrapi, RefusesWhatCannotBePinnedWithEinval) {
   EXPECT_EQ(handle.h, 42u);
 }
 
-TEST_F(Gdrapi, MapsLessThanPinnedButNotMoreNorNothing) {
+TEST_F(Gdrapi, MapsAtLeastOneByteAndAtMostThePin) {
   const gdr_mh_t handle = pin(0, 100);
   EXPECT_EQ(gdr_map(g, handle, &va, 0), EINVAL);
   EXPECT_EQ(gdr_map(g, handle, &va, gpu_page + 1), EINVAL);
@@ -230,7 +230,7 @@ TEST_F(Gdrapi, MapsLessThanPinnedButNotMoreNorNothing) {
   EXPECT_EQ(gdr_copy_from_mapping(handle, &byte, static_cast<char*>(va) + 4096, 1), EINVAL);
 }
 
-TEST_F(Gdrapi, SecondMapIsEagainAndFlagsAreChecked) {
+TEST_F(Gdrapi, SecondMapReturnsEagainAndChecksFlags) {
   const gdr_mh_t handle = pin();
   for (const int flags : {-1, 4, 5, 1 << 30}) EXPECT_EQ(gdr_map_v2(g, handle, &va, gpu_page, flags), EINVAL) << flags;
   EXPECT_EQ(gdr_map_v2(g, handle, &va, gpu_page, GDR_MAP_FLAG_REQ_CACHE_MAPPING), EOPNOTSUPP);
@@ -242,7 +242,7 @@ TEST_F(Gdrapi, SecondMapIsEagainAndFlagsAreChecked) {
   EXPECT_EQ(va, first);
 }
 
-TEST_F(Gdrapi, UnmapsWithAnySizeButNothingElseThanTheMapping) {
+TEST_F(Gdrapi, UnmapRequiresTheExactAddressAndANonzeroSize) {
   for (const std::size_t size : {std::size_t{1}, gpu_page / 2, gpu_page, 100 * gpu_page}) {
     const gdr_mh_t handle = mapped_pin();
     EXPECT_EQ(gdr_unmap(g, handle, nullptr, size), EINVAL);
@@ -256,7 +256,7 @@ TEST_F(Gdrapi, UnmapsWithAnySizeButNothingElseThanTheMapping) {
   }
 }
 
-TEST_F(Gdrapi, CopiesNeedAMappingAndARangeInsideIt) {
+TEST_F(Gdrapi, CopiesRequireARangeInsideAMapping) {
   std::uint8_t bytes[8] = {};
   const gdr_mh_t unmapped = pin();
   EXPECT_EQ(gdr_copy_to_mapping(unmapped, device, bytes, 8), EINVAL);
@@ -285,7 +285,7 @@ TEST_F(Gdrapi, UnpinWhileMappedAndCloseWithLiveHandlesSucceed) {
   g = nullptr;
 }
 
-TEST_F(Gdrapi, MemoryFreedUnderAMappingStaysReadableAndTearsDown) {
+TEST_F(Gdrapi, MappedMemoryStaysReadableAfterItsFree) {
   const base::Result<std::uint64_t> other = driver::emulated_allocate(gpu_page, driver::EmulatedKind::device);
   ASSERT_TRUE(other);
   std::memset(reinterpret_cast<void*>(*other), 0x77, gpu_page);
@@ -316,7 +316,7 @@ TEST_F(Gdrapi, ReportsVersion26WithoutAModule) {
   EXPECT_EQ(minor, 6);
 }
 
-TEST_F(Gdrapi, AnswersAttributesAndUnknownOnesWithZero) {
+TEST_F(Gdrapi, ReturnsAttributesAndZeroForUnknownOnes) {
   int value = -1;
   EXPECT_EQ(gdr_get_attribute(g, GDR_ATTR_USE_PERSISTENT_MAPPING, &value), 0);
   EXPECT_EQ(value, 1);
@@ -331,7 +331,7 @@ TEST_F(Gdrapi, AnswersAttributesAndUnknownOnesWithZero) {
   }
 }
 
-TEST_F(Gdrapi, NamesMappingTypes) {
+TEST_F(Gdrapi, ReportsMappingTypes) {
   const char* text = nullptr;
   EXPECT_EQ(gdr_get_mapping_type_string(GDR_MAPPING_TYPE_NONE, &text), 0);
   EXPECT_STREQ(text, "None");
@@ -350,7 +350,7 @@ TEST_F(Gdrapi, NamesMappingTypes) {
   EXPECT_EQ(gdr_get_mapping_type_string(GDR_MAPPING_TYPE_WC, nullptr), EINVAL);
 }
 
-TEST_F(Gdrapi, NullOutputPointersAreEinval) {
+TEST_F(Gdrapi, NullOutputPointersReturnEinval) {
   const gdr_mh_t handle = pin();
   int value = 0;
   EXPECT_EQ(gdr_pin_buffer(g, memory, gpu_page, 0, 0, nullptr), EINVAL);
@@ -414,7 +414,7 @@ class GdrapiBadHandle : public Gdrapi, public testing::WithParamInterface<std::s
   gdrkit_context_t foreign{};
 };
 
-TEST_P(GdrapiBadHandle, ContextIsEinvalEverywhere) {
+TEST_P(GdrapiBadHandle, EveryFunctionRejectsAnInvalidContext) {
   gdr_t const bad = reinterpret_cast<gdr_t>(bad_context);
   gdr_mh_t out{42};
   int value = 42;
@@ -439,7 +439,7 @@ TEST_P(GdrapiBadHandle, ContextIsEinvalEverywhere) {
   EXPECT_EQ(info_of(good_pin).mapped, 1u);
 }
 
-TEST_P(GdrapiBadHandle, PinIsEinvalEverywhere) {
+TEST_P(GdrapiBadHandle, EveryFunctionRejectsAnInvalidPin) {
   const gdr_mh_t bad{bad_pin};
   int value = 42;
   void* address = nullptr;
@@ -467,7 +467,7 @@ INSTANTIATE_TEST_SUITE_P(EveryKind, GdrapiBadHandle,
                                          "foreign"),
                          [](const auto& test) { return test.param; });
 
-TEST_F(Gdrapi, PinOfAnotherContextIsEinval) {
+TEST_F(Gdrapi, PinOfAnotherContextReturnsEinval) {
   const gdr_mh_t handle = mapped_pin();
   gdr_t other = gdr_open();
   ASSERT_NE(other, nullptr);
@@ -479,7 +479,7 @@ TEST_F(Gdrapi, PinOfAnotherContextIsEinval) {
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
 }
 
-TEST_F(Gdrapi, ForkedChildIsRefusedAndHarmsNothing) {
+TEST_F(Gdrapi, RejectsCallsOfAForkedChildWithoutSideEffects) {
   const gdr_mh_t handle = mapped_pin();
   const gdr_mh_t unmapped = pin(gpu_page);
   const ChildEnd end = run_in_child([&] {
@@ -509,7 +509,7 @@ TEST_F(Gdrapi, ForkedChildFaultsOnTheParentsMapping) {
   EXPECT_EQ(end.signal, SIGSEGV);
 }
 
-TEST_F(Gdrapi, OpenAndCloseLeaveNothingBehind) {
+TEST_F(Gdrapi, OpenAndCloseLeakNothing) {
   const ProcessResources before_loop = count_process_resources();
   for (int i = 0; i < 100; ++i) {
     gdr_t other = gdr_open();
@@ -523,7 +523,7 @@ TEST_F(Gdrapi, OpenAndCloseLeaveNothingBehind) {
   EXPECT_EQ(count_process_resources(), before_loop);
 }
 
-TEST_F(Gdrapi, OpenFailsWithAReasonInErrno) {
+TEST_F(Gdrapi, OpenSetsErrnoOnFailure) {
   ::setenv("GDRKIT_BACKEND", "abacus", 1);
   errno = 0;
   EXPECT_EQ(gdr_open(), nullptr);
@@ -535,7 +535,7 @@ TEST_F(Gdrapi, OpenFailsWithAReasonInErrno) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-TEST_F(Gdrapi, ForcedDmabufIsNeverReplacedByAnotherBackend) {
+TEST_F(Gdrapi, ForcedDmabufHasNoFallback) {
   ::setenv("GDRCOPY_USE_DMABUF_MMAP", "1", 1);
   errno = 0;
   EXPECT_EQ(gdr_open(), nullptr);  // two forced backends that disagree

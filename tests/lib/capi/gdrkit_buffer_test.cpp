@@ -40,7 +40,7 @@ class GdrkitBuffer : public OnEmulatedDevice {
   gdrkit_context_t context{};
 };
 
-TEST_F(GdrkitBuffer, ShowsWhatTheCpuStoredAndTheOtherWayRound) {
+TEST_F(GdrkitBuffer, SharesItsBytesWithTheMapping) {
   const gdrkit_buffer_t buffer = allocate(10'000);
   gdrkit_buffer_info info{};
   info.struct_size = sizeof info;
@@ -67,7 +67,7 @@ TEST_F(GdrkitBuffer, ShowsWhatTheCpuStoredAndTheOtherWayRound) {
   EXPECT_EQ(seen, part);
 }
 
-TEST_F(GdrkitBuffer, IsRefusedWithTheReason) {
+TEST_F(GdrkitBuffer, RejectsInvalidCallsWithTheReason) {
   gdrkit_buffer_t buffer{42};
   EXPECT_EQ(gdrkit_buffer_allocate(context, 0, 0, &buffer), -EINVAL);
   EXPECT_EQ(gdrkit_buffer_allocate(context, 0, 1, nullptr), -EINVAL);
@@ -96,7 +96,7 @@ TEST_F(GdrkitBuffer, IsRefusedWithTheReason) {
   }
 }
 
-TEST_F(GdrkitBuffer, CountsTheEmulatedDevicesOfTheSetting) {
+TEST_F(GdrkitBuffer, CountsTheConfiguredEmulatedDevices) {
   ::setenv("GDRKIT_EMULATED_DEVICES", "3", 1);
   gdrkit_context_t three{};
   ASSERT_EQ(gdrkit_open(nullptr, &three), 0) << gdrkit_last_error();
@@ -113,7 +113,7 @@ TEST_F(GdrkitBuffer, CountsTheEmulatedDevicesOfTheSetting) {
   EXPECT_THAT(gdrkit_last_error(), HasSubstr("many"));
 }
 
-TEST_F(GdrkitBuffer, IsMemoryForTheDropInLibraryToo) {
+TEST_F(GdrkitBuffer, WorksWithTheDropInLibrary) {
   const gdrkit_buffer_t buffer = allocate(2 * gpu_page);
   gdrkit_buffer_info info{};
   info.struct_size = sizeof info;
@@ -132,7 +132,7 @@ TEST_F(GdrkitBuffer, IsMemoryForTheDropInLibraryToo) {
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrkitBuffer, OfTheParentIsNotTheForkedChilds) {
+TEST_F(GdrkitBuffer, ForkedChildCannotUseTheParentsBuffer) {
   const gdrkit_buffer_t buffer = allocate(100);
   const auto end = run_in_child([&] {
     std::uint8_t byte = 1;

@@ -11,7 +11,7 @@ namespace {
 
 class GdrkitErrors : public OnScriptedBackend {};
 
-TEST_F(GdrkitErrors, InvalidationShowsInItsOwnCall) {
+TEST_F(GdrkitErrors, ReportsInvalidation) {
   const gdrkit_pin_t handle{mapped_pin()};
   EXPECT_EQ(gdrkit_is_invalidated(handle), 0);
   script.is_invalidated = true;
@@ -22,7 +22,7 @@ TEST_F(GdrkitErrors, InvalidationShowsInItsOwnCall) {
   EXPECT_EQ(gdrkit_is_invalidated(handle), -EINVAL);
 }
 
-TEST_F(GdrkitErrors, PersistenceShowsInTheContextInfo) {
+TEST_F(GdrkitErrors, ContextInfoReportsPersistence) {
   script.traits.is_persistent = false;
   const base::Result<core::Handle> opened = open();
   ASSERT_TRUE(opened);

@@ -39,7 +39,7 @@ class GdrkitHpp : public OnEmulatedDevice {
   static inline std::string last_sentence;
 };
 
-TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
+TEST_F(GdrkitHpp, WritesReadsAndSetsFlags) {
   Context context;
   EXPECT_STREQ(context.backend_name(), "emulated");
   EXPECT_TRUE(context.is_emulated());
@@ -70,7 +70,7 @@ TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
   expect_device_as_expected();
 }
 
-TEST_F(GdrkitHpp, TakesPointersAndNumbersAsDeviceAddresses) {
+TEST_F(GdrkitHpp, AcceptsPointersAndNumbersAsDeviceAddresses) {
   Context context;
   const Pin by_pointer = context.pin(device + 3, 10);
   const Pin by_number = context.pin(memory + 3, 10);
@@ -79,7 +79,7 @@ TEST_F(GdrkitHpp, TakesPointersAndNumbersAsDeviceAddresses) {
   EXPECT_EQ(by_number.size(), 10u);
 }
 
-TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
+TEST_F(GdrkitHpp, ThrowsTheErrnoAndMessageOfTheLibrary) {
   Context context;
   EXPECT_EQ(errno_of([&] { (void)context.pin(memory, 0); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("0 bytes"));
@@ -105,7 +105,7 @@ TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
   expect_device_as_expected();
 }
 
-TEST_F(GdrkitHpp, ACopyThatFailsSaysWhatWasWrong) {
+TEST_F(GdrkitHpp, FailedCopyReportsTheCause) {
   Context context;
   Pin pin = context.pin(memory, 5000);
   Mapping mapping = pin.map();
@@ -188,7 +188,7 @@ TEST_F(GdrkitHpp, MapsInOneCall) {
   EXPECT_EQ(errno_of([&] { (void)gdrkit::map(pointer, 0); }), EINVAL);
 }
 
-TEST_F(GdrkitHpp, AForkedChildMapsInAContextOfItsOwn) {
+TEST_F(GdrkitHpp, ForkedChildMapsInASeparateContext) {
   Context own;
   Buffer buffer = own.allocate(1000);
   const auto before = gdrkit::map(reinterpret_cast<void*>(buffer.device_address()), 1000);
@@ -229,7 +229,7 @@ TEST_F(GdrkitHpp, MovesKeepTheMappingAlive) {
   EXPECT_EQ(other.info().is_mapped, 1);
 }
 
-TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
+TEST_F(GdrkitHpp, SelfMoveKeepsTheResource) {
   Context context;
   Pin pin = context.pin(memory, 100);
   Mapping mapping = pin.map();
@@ -248,7 +248,7 @@ TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
   expect_device_as_expected();
 }
 
-TEST_F(GdrkitHpp, GivesBackOnDemandAndSaysHowThatWent) {
+TEST_F(GdrkitHpp, ReleasesOnRequestAndReportsErrors) {
   Context context;
   Pin pin = context.pin(memory, 100);
   Mapping mapping = pin.map();

@@ -55,7 +55,7 @@ class GdrkitApi : public OnEmulatedDevice {
   void* address = nullptr;
 };
 
-TEST_F(GdrkitApi, ServesAnyAlignmentAndCountsFromTheUsersOwnByte) {
+TEST_F(GdrkitApi, SupportsAnyAlignmentWithOffsetsFromTheUsersAddress) {
   const std::size_t start = gpu_page + 1001;
   const std::size_t size = gpu_page + 77;
   const gdrkit_pin_t handle = mapped_pin(start, size);
@@ -73,7 +73,7 @@ TEST_F(GdrkitApi, ServesAnyAlignmentAndCountsFromTheUsersOwnByte) {
   expect_device_as_expected();
 }
 
-TEST_F(GdrkitApi, PinInfoFollowsTheLifeOfTheMapping) {
+TEST_F(GdrkitApi, PinInfoReflectsMapAndUnmap) {
   const gdrkit_pin_t handle = pin(gpu_page + 100, 50);
   gdrkit_pin_info info = info_of(handle);
   EXPECT_EQ(info.page_size_bytes, gpu_page);
@@ -98,7 +98,7 @@ TEST_F(GdrkitApi, PinInfoFollowsTheLifeOfTheMapping) {
   EXPECT_EQ(info_of(handle).address, nullptr);
 }
 
-TEST_F(GdrkitApi, ContextInfoNamesBackendAndCopyKernels) {
+TEST_F(GdrkitApi, ContextInfoReportsBackendAndCopyKernels) {
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
   ASSERT_EQ(gdrkit_get_context_info(context, &info), 0);
@@ -140,7 +140,7 @@ TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
   }
 }
 
-TEST_F(GdrkitApi, OpenSaysWhyItFails) {
+TEST_F(GdrkitApi, OpenReportsWhyItFails) {
   gdrkit_open_options options{};
   options.struct_size = sizeof options;
   options.backend = "abacus";
@@ -156,7 +156,7 @@ TEST_F(GdrkitApi, OpenSaysWhyItFails) {
   EXPECT_EQ(gdrkit_open(nullptr, nullptr), -EINVAL);
 }
 
-TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
+TEST_F(GdrkitApi, RejectsInvalidCallsWithTheReason) {
   gdrkit_pin_t out{42};
   const base::Result<std::uint64_t> managed = driver::emulated_allocate(gpu_page, driver::EmulatedKind::managed);
   ASSERT_TRUE(managed);
@@ -170,7 +170,7 @@ TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
   EXPECT_EQ(out.value, 42u);
 }
 
-TEST_F(GdrkitApi, MapOptionsNameAnEngine) {
+TEST_F(GdrkitApi, MapOptionsSelectAnEngine) {
   const gdrkit_pin_t handle = pin(0, 2 * gpu_page);
   gdrkit_map_options options{};
   options.struct_size = sizeof options;
@@ -213,7 +213,7 @@ TEST_F(GdrkitApi, AnUnknownEngineInTheEnvironmentFailsTheMapping) {
                "cpu, lanes, copy_engine, mover");
 }
 
-TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
+TEST_F(GdrkitApi, EnvironmentForcesTheEngineOfMappingsWithoutOne) {
   ASSERT_EQ(gdrkit_close(context), 0);
   ::setenv("GDRKIT_ENGINE", "copy_engine", 1);
   ASSERT_EQ(gdrkit_open(nullptr, &context), 0);
@@ -228,7 +228,7 @@ TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
   EXPECT_EQ(gdrkit_map(handle, &options, &address), 0);
 }
 
-TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
+TEST_F(GdrkitApi, CopiesAllSegmentsOrNone) {
   const gdrkit_pin_t handle = mapped_pin(100, gpu_page);
   const std::vector<std::uint8_t> source = make_pattern(5000, 3);
   const gdrkit_write_segment writes[] = {
@@ -263,7 +263,7 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
   EXPECT_EQ(gdrkit_read_segments(handle, reads, 1), -EINVAL);
 }
 
-TEST_F(GdrkitApi, ACopysHandleIsDeadOnceItIsFinished) {
+TEST_F(GdrkitApi, CopyHandleIsInvalidAfterFinish) {
   const gdrkit_pin_t handle = mapped_pin(0, gpu_page);
   std::uint8_t byte = 0;
   const gdrkit_read_segment read{0, &byte, 1};
@@ -280,7 +280,7 @@ TEST_F(GdrkitApi, ACopysHandleIsDeadOnceItIsFinished) {
   EXPECT_EQ(gdrkit_is_copy_done(copy), -EINVAL);
 }
 
-TEST_F(GdrkitApi, AProfileNeedsAGpu) {
+TEST_F(GdrkitApi, ProfileRequiresAGpu) {
   char path[64] = "kept";
   EXPECT_EQ(gdrkit_engine_profile_path(context, 0, path, sizeof path), -EOPNOTSUPP);
   EXPECT_EQ(gdrkit_engine_profile_path(context, 0, nullptr, 0), -EINVAL);
@@ -288,7 +288,7 @@ TEST_F(GdrkitApi, AProfileNeedsAGpu) {
   EXPECT_STREQ(path, "kept");
 }
 
-TEST_F(GdrkitApi, MapsOnceAndOnlyKnownTypes) {
+TEST_F(GdrkitApi, MapsOnceAndRejectsUnknownTypes) {
   const gdrkit_pin_t handle = pin(0, 10);
   gdrkit_map_options options{};
   options.struct_size = sizeof options;
@@ -348,7 +348,7 @@ class GdrkitBadHandle : public GdrkitApi, public testing::WithParamInterface<std
   gdr_t foreign = nullptr;
 };
 
-TEST_P(GdrkitBadHandle, IsEinvalEverywhere) {
+TEST_P(GdrkitBadHandle, EveryFunctionRejectsIt) {
   gdrkit_pin_t out{42};
   gdrkit_context_info context_info{};
   context_info.struct_size = sizeof context_info;
@@ -379,7 +379,7 @@ INSTANTIATE_TEST_SUITE_P(EveryKind, GdrkitBadHandle,
                                          "foreign"),
                          [](const auto& test) { return test.param; });
 
-TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRefused) {
+TEST_F(GdrkitApi, RejectsNullStructsAndInvalidSizes) {
   const gdrkit_pin_t handle = pin(0, 1);
   EXPECT_EQ(gdrkit_get_context_info(context, nullptr), -EINVAL);
   EXPECT_EQ(gdrkit_get_pin_info(handle, nullptr), -EINVAL);
@@ -410,7 +410,7 @@ TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRefused) {
   }
 }
 
-TEST_F(GdrkitApi, ServesNewerCallersAsFarAsItKnows) {
+TEST_F(GdrkitApi, AcceptsLargerStructsIfUnknownFieldsAreZero) {
   struct {
     gdrkit_open_options known;
     std::uint64_t unknown;
@@ -466,7 +466,7 @@ TEST_F(GdrkitApi, ErrorTextsAreNeverNull) {
   for (const int value : {-100000, 100000, 41, 524, INT32_MIN, INT32_MAX}) EXPECT_NE(gdrkit_strerror(value), nullptr);
 }
 
-TEST_F(GdrkitApi, DetailBelongsToTheThread) {
+TEST_F(GdrkitApi, ErrorDetailIsThreadLocal) {
   EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
   const std::string mine = gdrkit_last_error();
   EXPECT_NE(mine, "");
@@ -558,7 +558,7 @@ TEST_F(GdrkitApi, EveryFailureReplacesTheMessage) {
   }
 }
 
-TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
+TEST_F(GdrkitApi, ErrorDetailStaysUntilACallFails) {
   EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
   const char* const detail = gdrkit_last_error();
   const std::string first = detail;
@@ -576,13 +576,13 @@ TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
   EXPECT_NE(gdrkit_last_error(), first);
 }
 
-TEST_F(GdrkitApi, TheLibrarysVersionIsItsHeaders) {
+TEST_F(GdrkitApi, LibraryVersionMatchesTheHeader) {
   EXPECT_EQ(gdrkit_version(), std::to_string(GDRKIT_VERSION_MAJOR) + "." + std::to_string(GDRKIT_VERSION_MINOR) + "." +
                                   std::to_string(GDRKIT_VERSION_PATCH));
   EXPECT_EQ(GDRKIT_VERSION, GDRKIT_VERSION_MAJOR * 10000 + GDRKIT_VERSION_MINOR * 100 + GDRKIT_VERSION_PATCH);
 }
 
-TEST_F(GdrkitApi, ForkedChildIsRefusedAndHarmsNothing) {
+TEST_F(GdrkitApi, RejectsCallsOfAForkedChildWithoutSideEffects) {
   const gdrkit_pin_t handle = mapped_pin(5, 100);
   const ChildEnd end = run_in_child([&] {
     std::uint8_t byte = 0;

@@ -122,7 +122,7 @@ TEST_P(QuietCopy, AllocatesNothingAndTakesNoLock) {
   EXPECT_TRUE(subject.close());
 }
 
-TEST_P(QuietCopy, AllocationsAndLocksOfTheLibrariesWouldBeSeen) {
+TEST_P(QuietCopy, TestDetectsAllocationsAndLocks) {
   Subject subject;
   ASSERT_TRUE(subject.open());
   int flag = 0;
@@ -137,7 +137,7 @@ TEST_P(QuietCopy, AllocationsAndLocksOfTheLibrariesWouldBeSeen) {
   EXPECT_TRUE(subject.close());
 }
 
-TEST(SlowCalls, TakeThePinsLocksOnce) {
+TEST(SlowCalls, LockThePinOnce) {
   if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers lock by themselves";
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   Subject subject;
@@ -177,7 +177,7 @@ TEST_P(QuietCopy, MakesNoSystemCall) {
   EXPECT_EQ(end.signal, 0);
 }
 
-TEST_P(QuietCopy, SystemCallsOfTheLibrariesWouldKill) {
+TEST_P(QuietCopy, TestDetectsSystemCalls) {
   const ChildEnd own = run_without_system_calls([](Subject*) { return ::syscall(SYS_getppid) > 0 ? 0 : 6; });
   EXPECT_EQ(own.signal, SIGSYS);
   const ChildEnd of_the_library =

@@ -64,7 +64,7 @@ TEST_F(Buffer, RejectsCopiesOutsideIt) {
   EXPECT_EQ(script.buffer_copy_calls, calls) << "the backend must not be called";
 }
 
-TEST_F(Buffer, PassesTheBackendsErrorsOn) {
+TEST_F(Buffer, ReturnsErrorsOfTheBackend) {
   script.allocate_error = ENODEV;
   const auto failed = allocate_buffer(context, 7, 64);
   EXPECT_EQ(errno_of(failed), ENODEV);

@@ -89,7 +89,7 @@ TEST_F(CoreEngine, CpuCopiesWithoutAnEngine) {
   }
 }
 
-TEST_F(CoreEngine, NothingIsMappedAfterUnmapOrWithAnUnknownName) {
+TEST_F(CoreEngine, UnknownEngineAndUnmapLeaveNothingMapped) {
   ASSERT_TRUE(map("automatic"));
   ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
   EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);

@@ -475,7 +475,7 @@ TEST_F(Fork, ChildDoesNotReuseAFreeSlotWhoseLockTheParentHeld) {
   holder.join();
 }
 
-TEST_F(Fork, InsideMapDoesNotWaitForItself) {
+TEST_F(Fork, ForkDuringMapDoesNotDeadlock) {
   const Handle handle = pin();
   int exit_code = -1;
   script.on_map = [&] { exit_code = run_in_child([] { return 0; }).exit_code; };

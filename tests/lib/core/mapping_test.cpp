@@ -38,14 +38,14 @@ TEST_F(Mapping, PassesSizeAndTypeToTheBackend) {
   EXPECT_EQ(pin_info(context, handle)->mapping_bytes, 8192u);
 }
 
-TEST_F(Mapping, SecondMapIsEagainAndKeepsTheFirst) {
+TEST_F(Mapping, SecondMapReturnsEagainAndKeepsTheFirst) {
   const Handle handle = mapped_pin();
   EXPECT_EQ(errno_of(map(context, handle, 1, any_type)), EAGAIN);
   EXPECT_EQ(script.map_calls, 1);
   EXPECT_TRUE(pin_info(context, handle)->is_mapped);
 }
 
-TEST_F(Mapping, SizeMustLieInThePinnedPages) {
+TEST_F(Mapping, SizeMustFitThePinnedPages) {
   const Handle handle = pin(0, 10);
   EXPECT_EQ(errno_of(map(context, handle, 0, any_type)), EINVAL);
   EXPECT_EQ(errno_of(map(context, handle, scripted_page_bytes + 1, any_type)), EINVAL);

@@ -64,7 +64,7 @@ TEST_F(Pin, RejectsInvalidRangesWithoutCallingTheBackend) {
   EXPECT_EQ(script.pin_calls, 0);
 }
 
-TEST_F(Pin, PassesTheBackendsErrorAndTextOn) {
+TEST_F(Pin, ReturnsErrorAndTextOfTheBackend) {
   script.pin_error = EOPNOTSUPP;
   const base::Error error = pin_error(scripted_device_start, 1);
   EXPECT_EQ(error.errno_value, EOPNOTSUPP);

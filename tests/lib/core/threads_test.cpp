@@ -124,7 +124,7 @@ TEST_F(Threads, ConcurrentMapAndUnpinLeaveNothingMapped) {
   }
 }
 
-TEST_F(Threads, CloseConcurrentWithOtherCallsLeavesNothing) {
+TEST_F(Threads, CloseDuringOtherCallsLeaksNothing) {
   for (int round = 0; round < 50; ++round) {
     const base::Result<Handle> opened = open();
     ASSERT_TRUE(opened);

@@ -89,7 +89,7 @@ struct IsPassedAlike<int (*)(Ours...), CUresult (*)(Theirs...)> {
 
 // cuda.h renames some functions by macro (cuMemAlloc to cuMemAlloc_v2). cuda_calls.def has the final names, which are
 // not macros.
-TEST(CudaAbi, ParametersEqualThoseOfTheHeader) {
+TEST(CudaAbi, ParametersMatchTheHeader) {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
   EXPECT_TRUE((IsPassedAlike<decltype(CudaCalls::member), decltype(&symbol)>::value())) << #symbol;
 #include "driver/cuda_calls.def"

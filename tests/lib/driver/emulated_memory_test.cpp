@@ -239,7 +239,7 @@ TEST(EmulatedMemory, StaysOneAllocationIfTheProtectionOfAPartChanges) {
   EXPECT_TRUE(emulated_unmap(*mapping, 4 * 65536));
 }
 
-TEST(EmulatedMemory, HoldIsInaccessibleAndKeepsThePages) {
+TEST(EmulatedMemory, HeldMappingIsInaccessibleAndKeepsThePages) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   bytes_at(address)[0] = 0x31;

@@ -147,7 +147,7 @@ TEST_P(IoctlHook, RecordsAfterAnEarlierTracerIsRemoved) {
   for (int round = 0; round < 3; ++round) EXPECT_EQ(observed_by_us(), 1u) << "round " << round;
 }
 
-TEST_P(IoctlHook, OverlappingCopiesDoNotLoopAndStillRecord) {
+TEST_P(IoctlHook, OverlappingCopiesRecordWithoutRecursion) {
   std::atomic<int> step{0};
   std::thread ours([&] {
     std::vector<ObservedIoctl> seen;

@@ -122,7 +122,7 @@ TEST(ProcessMaps, FindsAMappingOfThisProcess) {
   ::munmap(page, 65536);
 }
 
-TEST(ProcessMaps, NamesTheFileThatCannotBeRead) {
+TEST(ProcessMaps, ReportsAnUnreadableFile) {
   ProcessMaps maps;
   const auto opened = maps.open("/nonexistent/maps");
   ASSERT_FALSE(opened);

@@ -106,7 +106,7 @@ class OnABusyGpu : public tests::EngineMachine {
 
 class EveryEngine : public OnABusyGpu, public testing::WithParamInterface<std::tuple<const char*, Work>> {};
 
-TEST_P(EveryEngine, CopiesAllTheSame) {
+TEST_P(EveryEngine, CopiesCorrectlyOnABusyGpu) {
   const auto& [engine, work] = GetParam();
   ASSERT_NO_FATAL_FAILURE(open(engine));
   work.begin(fakes::busy_gpu());
@@ -181,7 +181,7 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
   return 0;
 }
 
-TEST_F(OnABusyGpu, PiecesThatWereMovedAreNotMovedAgain) {
+TEST_F(OnABusyGpu, DoesNotRepeatCompletedPieces) {
   driver::CudaCalls calls = fakes::emulated_cuda();
   calls.launch_kernel = &launch_that_does_three;
   auto gpu = Gpu::open(calls, 0);
@@ -209,7 +209,7 @@ TEST_F(OnABusyGpu, PiecesThatWereMovedAreNotMovedAgain) {
 /// Copies that the caller has started cannot end while it waits for them. A wait polls for 50 ms; other processes may
 /// delay this thread for as long, but then it does not run. Patient limits: a launch that starts late, as on busy CPUs,
 /// is waited for, too.
-TEST_F(OnABusyGpu, StartsBeyondTheRoomOfAnEngineDoNotWait) {
+TEST_F(OnABusyGpu, StartBeyondTheEngineLimitDoesNotBlock) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "with the thread sanitizer the copies themselves take longer than the wait that this test excludes";
 #endif
@@ -230,7 +230,7 @@ TEST_F(OnABusyGpu, StartsBeyondTheRoomOfAnEngineDoNotWait) {
   }
 }
 
-TEST_F(OnABusyGpu, AGpuThatStaysFullCostsABoundedTime) {
+TEST_F(OnABusyGpu, BoundsTheDelayOnAFullGpu) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().late_launches = INT_MAX;
   fakes::busy_gpu().delay = 5s;
@@ -244,7 +244,7 @@ TEST_F(OnABusyGpu, AGpuThatStaysFullCostsABoundedTime) {
   EXPECT_LE(fakes::busy_gpu().launches, 1 + elapsed / 5s);
 }
 
-TEST_F(OnABusyGpu, TheNamedEngineCopiesAgainOnceThereIsRoom) {
+TEST_F(OnABusyGpu, NamedEngineResumesOnceTheGpuHasRoom) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().refused_launches = INT_MAX;
   ASSERT_NO_FATAL_FAILURE(read(0, 5000));

@@ -15,7 +15,7 @@ constexpr std::size_t kib = 1024;
 const Table built_in;
 Choice choose(Direction direction, HostMemory kind, std::size_t size) { return built_in.choose(direction, kind, size); }
 
-TEST(Chooser, TheShortcutForTheCpuAgreesWithTheTable) {
+TEST(Chooser, CpuShortcutMatchesTheTable) {
   for (const Direction direction : {Direction::from_device, Direction::to_device}) {
     for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
       for (const std::size_t size : {std::size_t{1}, built_in.largest_for_cpu(direction)}) {
@@ -27,7 +27,7 @@ TEST(Chooser, TheShortcutForTheCpuAgreesWithTheTable) {
   }
 }
 
-TEST(Chooser, OnlyCpusMoveWhatNothingIsAskedOf) {
+TEST(Chooser, SelectsOnlyCpuEnginesUpToTheCpuLimit) {
   const std::size_t largest = built_in.largest_by_cpus(Direction::to_device);
   EXPECT_EQ(largest, std::size_t{256} << 10);
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
@@ -41,7 +41,7 @@ TEST(Chooser, OnlyCpusMoveWhatNothingIsAskedOf) {
       << "lanes from the device are the GPU's copies";
 }
 
-TEST(Chooser, NoColdEngineIsTheMover) {
+TEST(Chooser, NeverSelectsTheMoverCold) {
   for (const Direction direction : {Direction::from_device, Direction::to_device}) {
     for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
       for (std::size_t size = 1; size < std::size_t{1} << 40; size *= 2) {
@@ -52,7 +52,7 @@ TEST(Chooser, NoColdEngineIsTheMover) {
 }
 
 // docs/results/2026-11-23-h200-engines-2: the fastest row of each column, or one within 5 % of it.
-TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
+TEST(Chooser, SelectsTheFastestEngineMeasuredOnH200) {
   const auto warm = [](Direction direction, std::size_t size, HostMemory kind = HostMemory::pinned) {
     return choose(direction, kind, size).warm;
   };
@@ -82,7 +82,7 @@ constexpr const char* profile =
     "to_device pinned 0 lanes cpu\n"
     "to_device ordinary 0 cpu cpu\n";
 
-TEST(Profile, IsReadAsItIsWritten) {
+TEST(Profile, ParsesAllRows) {
   const auto table = Table::parse(profile);
   ASSERT_TRUE(table) << table.error().text();
   EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2048).warm, Id::cpu);
@@ -93,7 +93,7 @@ TEST(Profile, IsReadAsItIsWritten) {
   EXPECT_EQ(table->largest_for_cpu(Direction::to_device), 4096u);
 }
 
-TEST(Profile, WhatDependsOnTheKindOfMemoryIsAskedFor) {
+TEST(Profile, QueriesTheMemoryKindOnlyIfRowsDiffer) {
   const auto table = Table::parse(profile);
   ASSERT_TRUE(table) << table.error().text();
   EXPECT_EQ(table->largest_by_cpus(Direction::to_device), 4096u) << "lanes above, where it is pinned";
@@ -107,7 +107,7 @@ TEST(Profile, WhatDependsOnTheKindOfMemoryIsAskedFor) {
   EXPECT_EQ(same->largest_for_cpu(Direction::to_device), 4096u);
 }
 
-TEST(Profile, ADamagedOneIsRefusedWholly) {
+TEST(Profile, RejectsADamagedProfileCompletely) {
   const std::string whole = profile;
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(length + 1 < whole.size() && Table::parse(whole.substr(0, length))) << length;
@@ -126,7 +126,7 @@ TEST(Profile, ADamagedOneIsRefusedWholly) {
   }
 }
 
-TEST(Profile, HasRoomFor32RowsOfAColumn) {
+TEST(Profile, AcceptsAtMost32RowsPerColumn) {
   for (const int rows : {32, 33}) {
     std::string text = profile;
     std::string column;

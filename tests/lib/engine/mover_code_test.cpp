@@ -47,7 +47,7 @@ Parameters parameters() {
   return made;
 }
 
-TEST(MoverCode, ACommandSurvivesTheLine) {
+TEST(MoverCode, CommandSurvivesEncoding) {
   const Command command{Kind::to_device, 0x89abcdefu, 0x0123456789abcdefu, 0xfedcba9876543210u};
   const Pieces pieces = pieces_of(encode(0xfffffffeu, command));
   EXPECT_TRUE(pieces.are_of(0xfffffffeu));
@@ -59,7 +59,7 @@ TEST(MoverCode, ACommandSurvivesTheLine) {
   EXPECT_EQ(read.target, command.target);
 }
 
-TEST(MoverCode, AStatusSurvivesTheWord) {
+TEST(MoverCode, StatusSurvivesEncoding) {
   const Status read = Status::of(Status{0xfffffff0u, 0x7fffffffu, true}.word());
   EXPECT_EQ(read.done, 0xfffffff0u);
   EXPECT_EQ(read.launch, 0x7fffffffu);
@@ -67,7 +67,7 @@ TEST(MoverCode, AStatusSurvivesTheWord) {
   EXPECT_FALSE(Status::of(Status{1, 2, false}.word()).has_ended);
 }
 
-TEST(MoverCode, ALineThatArrivedInPartIsNotActedOn) {
+TEST(MoverCode, IgnoresAPartiallyWrittenLine) {
   for (int whole_piece = 0; whole_piece < 2; ++whole_piece) {
     Pieces half = pieces_of(encode(7, {Kind::from_device, 64, 0x1000, 0x2000}));
     const Pieces old = pieces_of(encode(7 - ring_lines, {Kind::to_device, 1, 1, 1}));
@@ -80,7 +80,7 @@ TEST(MoverCode, ALineThatArrivedInPartIsNotActedOn) {
   }
 }
 
-TEST(MoverCode, DoesCommandsInOrderUntilAStop) {
+TEST(MoverCode, ExecutesCommandsInOrderUntilStop) {
   ScriptedSide side;
   side.show = [&](std::uint64_t line) {
     const auto slot = static_cast<std::uint32_t>((line - (1 << 20)) / sizeof(Line));

@@ -127,7 +127,7 @@ class MoverTest : public tests::EngineMachine {
   std::unique_ptr<Gpu> gpu;
 };
 
-TEST_F(MoverTest, OnAFullGpuItAsksForAnotherEngineAndHasNothingWaitingForTheGpuKernel) {
+TEST_F(MoverTest, ReturnsEagainOnAFullGpuAndRecovers) {
   calls.launch_kernel = &launch<play_late>;
   limits.start = 5ms;
   may_start = false;
@@ -146,7 +146,7 @@ TEST_F(MoverTest, OnAFullGpuItAsksForAnotherEngineAndHasNothingWaitingForTheGpuK
   EXPECT_EQ(std::memcmp(host.data(), mapped, 4096), 0);
 }
 
-TEST_F(MoverTest, ACommandThatIsNotAnsweredIsGivenUpOnlyWhenTheGpuKernelHasEnded) {
+TEST_F(MoverTest, AbandonsACommandOnlyAfterTheGpuKernelEnded) {
   calls.launch_kernel = &launch<play_suspended>;
   limits.answer = 5ms;
   auto engine = open();
@@ -156,14 +156,14 @@ TEST_F(MoverTest, ACommandThatIsNotAnsweredIsGivenUpOnlyWhenTheGpuKernelHasEnded
   EXPECT_EQ(std::count(host.begin(), host.end(), 0), static_cast<long>(host.size())) << "the target is untouched";
 }
 
-TEST_F(MoverTest, ACopyThatOneBlockMissedIsNotDone) {
+TEST_F(MoverTest, CopyIsIncompleteIfOneBlockMissedIt) {
   calls.launch_kernel = &launch<play_first_block_only>;
   auto engine = open();
   ASSERT_TRUE(engine) << engine.error().text();
   EXPECT_EQ(outcome(**engine), EAGAIN);
 }
 
-TEST_F(MoverTest, AGpuThatNeverReactsIsAnErrorThatSaysSoAndTheEngineIsNotUsedAgain) {
+TEST_F(MoverTest, ReportsAnUnresponsiveGpuAndDisablesTheEngine) {
   calls.launch_kernel = &launch<play_hung>;
   limits.answer = 5ms;
   limits.end = 20ms;
@@ -192,7 +192,7 @@ TEST_F(MoverTest, IsNotStartedDuringACapture) {
   EXPECT_EQ(launches, 0);
 }
 
-TEST_F(MoverTest, RefusesAGpuThatItWouldKeepFromOthers) {
+TEST_F(MoverTest, RejectsAGpuThatItWouldBlock) {
   const auto refusal = [this] {
     const auto engine = open();
     return engine ? 0 : engine.error().errno_value;
@@ -213,7 +213,7 @@ TEST_F(MoverTest, RefusesAGpuThatItWouldKeepFromOthers) {
   EXPECT_EQ(refusal(), 0);
 }
 
-TEST_F(MoverTest, IsLaunchedAgainBeforeItsTimeIsOver) {
+TEST_F(MoverTest, RelaunchesBeforeItsTimeLimit) {
   limits.busy = 20ms;
   auto engine = open();
   ASSERT_TRUE(engine) << engine.error().text();
@@ -229,7 +229,7 @@ TEST_F(MoverTest, IsLaunchedAgainBeforeItsTimeIsOver) {
   EXPECT_GT(done, 10);
 }
 
-TEST_F(MoverTest, IsWarmAfterACopyThatTookAlmostAsLongAsItMayIdle) {
+TEST_F(MoverTest, StaysWarmAfterACopyNearTheIdleLimit) {
   calls.launch_kernel = &launch<play_after_a_pause>;
   limits.idle = 2s;
   limits.busy = 60s;

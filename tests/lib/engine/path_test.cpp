@@ -68,7 +68,7 @@ class PathTest : public tests::EngineMachine {
   }
 };
 
-TEST_F(PathTest, NamesChooseTheEngine) {
+TEST_F(PathTest, NameSelectsTheEngine) {
   const auto engines = engines_on(&fakes::emulated_cuda());
   for (const char* name : {"", "cpu"}) {
     const auto path = engines->open_path(span(), name);
@@ -87,14 +87,14 @@ TEST_F(PathTest, NamesChooseTheEngine) {
   EXPECT_NE(std::strstr(unknown.error().text(), "automatic, cpu, lanes, copy_engine, mover"), nullptr);
 }
 
-TEST_F(PathTest, TheForcedEngineIsForWhoNamesNoOther) {
+TEST_F(PathTest, ForcedEngineAppliesUnlessAnotherIsNamed) {
   const auto engines = engines_on(&fakes::emulated_cuda(), "abacus");
   EXPECT_FALSE(engines->open_path(span(), ""));
   EXPECT_FALSE(engines->open_path(span(), "automatic"));
   EXPECT_TRUE(engines->open_path(span(), "copy_engine"));
 }
 
-TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
+TEST_F(PathTest, AutomaticCopiesOfEverySizeAreCorrect) {
   const auto engines = engines_on(&fakes::emulated_cuda());
   const auto path = engines->open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
@@ -131,7 +131,7 @@ const driver::CudaCalls& calls_that_count() {
   return calls;
 }
 
-TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread) {
+TEST_F(PathTest, NeverStagesPinnedMemoryWhicheverContextIsCurrent) {
   const driver::CudaCalls& calls = calls_that_count();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "copy_engine");
@@ -196,7 +196,7 @@ class ShortCopies : public PathTest {
   ResidenceLimits limits = fakes::patient_limits();
 };
 
-TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
+TEST_F(ShortCopies, CpuCopiesMakeNoQueriesWithoutAWarmEngine) {
   const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
@@ -209,7 +209,7 @@ TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
   EXPECT_EQ(path_launches, 1);
 }
 
-TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
+TEST_F(ShortCopies, MakeNoQueriesWithoutAFasterEngine) {
   driver::CudaCalls calls = calls_that_count_launches();
   calls.module_load_data = [](void**, const void*) { return 209; };  // CUDA_ERROR_NO_BINARY_FOR_GPU
   Engines engines(*backend, "", &calls, limits);
@@ -221,7 +221,7 @@ TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
 }
 
 /// Larger copies keep the mover warm, for longer than a request does.
-TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
+TEST_F(ShortCopies, UseAWarmEngineLongAfterTheLastRequest) {
   const driver::CudaCalls calls = calls_that_count_launches();
   limits.idle = std::chrono::seconds(2);
   Engines engines(*backend, "", &calls, limits);
@@ -237,7 +237,7 @@ TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
   EXPECT_EQ(path_launches, 1);
 }
 
-TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
+TEST_F(ShortCopies, StartedCopiesWarmTheMover) {
   const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
@@ -255,7 +255,7 @@ TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
 
 /// The mover's limit is half of such a copy. It ends, in about every fifth round behind the first half, and does not
 /// start again, as on a full GPU.
-TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
+TEST_F(ShortCopies, DoNotWaitForAMoverThatEnded) {
   driver::CudaCalls calls = calls_that_count_launches();
   calls.launch_kernel = [](auto... arguments) {
     return ++path_launches > 1 ? 0 : fakes::emulated_cuda().launch_kernel(arguments...);
@@ -273,7 +273,7 @@ TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
   }
 }
 
-TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedFor) {
+TEST_F(ShortCopies, CpuCopiesOfOrdinaryMemoryDoNotQueryTheAllocation) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const driver::CudaCalls calls = calls_that_count_launches();
@@ -292,7 +292,7 @@ TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedF
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
+TEST_F(PathTest, CachesThePinnedBufferOfTheLastCopy) {
   const driver::CudaCalls calls = calls_that_count_questions();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "automatic");
@@ -346,7 +346,7 @@ const driver::CudaCalls& calls_of_another_context() {
   return calls;
 }
 
-TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjectsHadOnePlace) {
+TEST_F(PathTest, CachedPinnedMemoryIsOrdinaryInAnotherContext) {
   const auto gpu = Gpu::open(calls_that_count(), 0);
   ASSERT_TRUE(gpu);
   auto pinned = PinnedMemory::make(**gpu, memory_bytes);
@@ -367,7 +367,7 @@ TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjects
 }
 
 /// A profile in which the CPU performs no copy, then the same profile damaged.
-TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
+TEST_F(PathTest, ProfileInTheCacheFolderReplacesTheTable) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const auto engines_by = [&](const std::string& text) {
@@ -420,7 +420,7 @@ const driver::CudaCalls& calls_with_imported_memory() {
   return calls;
 }
 
-TEST_F(PathTest, ImportedMemoryIsCopiedByTheDeviceThatWasGivenAccess) {
+TEST_F(PathTest, CopiesImportedMemoryByTheDeviceWithAccess) {
   const auto engines = engines_on(&calls_with_imported_memory());
   const auto path = engines->open_path(span(), "copy_engine");
   ASSERT_TRUE(path) << path.error().text();
@@ -428,13 +428,13 @@ TEST_F(PathTest, ImportedMemoryIsCopiedByTheDeviceThatWasGivenAccess) {
   EXPECT_EQ(use(**path, {100, 5000}), "");
 }
 
-TEST_F(PathTest, WithoutAFolderThereIsNoProfile) {
+TEST_F(PathTest, UsesNoProfileWithoutAFolder) {
   const auto path = engines_on(&fakes::emulated_cuda())->profile_path(0);
   ASSERT_FALSE(path);
   EXPECT_EQ(path.error().errno_value, ENOENT);
 }
 
-TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {
+TEST_F(PathTest, UsesTheCpuWithoutAGpuAndRejectsNamedEngines) {
   const auto engines = engines_on(nullptr);
   const auto automatic = engines->open_path(span(), "automatic");
   ASSERT_TRUE(automatic) << automatic.error().text();
@@ -444,7 +444,7 @@ TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {
   EXPECT_EQ(named.error().errno_value, EOPNOTSUPP);
 }
 
-TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
+TEST_F(PathTest, NeverPassesFreedMemoryToTheGpu) {
   const auto engines = engines_on(&fakes::emulated_cuda());
   const auto automatic = engines->open_path(span(), "automatic");
   const auto forced = engines->open_path(span(), "copy_engine");
@@ -457,7 +457,7 @@ TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
   EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 64 * kibibyte), 0) << "the pin keeps it for the CPU";
 }
 
-TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
+TEST_F(PathTest, CpuCopiesMemoryOfOtherContextsOrWithoutAccess) {
   driver::CudaCalls calls = fakes::emulated_cuda();
   const auto gpu = Gpu::open(calls, 0);
   ASSERT_TRUE(gpu);
@@ -476,7 +476,7 @@ TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
 /// Each call fails once, at each step: the bytes are right or an error is returned, and nothing leaks.
 class PathFaults : public PathTest, public testing::WithParamInterface<const char*> {};
 
-TEST_P(PathFaults, EveryCallFailsOnce) {
+TEST_P(PathFaults, SurvivesAFailureOfEachCall) {
   const bool is_automatic = std::strcmp(GetParam(), "automatic") == 0;
   for (int number = 0; number < 2000; ++number) {
     fakes::FaultPlan plan;

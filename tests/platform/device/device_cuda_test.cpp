@@ -73,7 +73,7 @@ class CudaDevice : public ::testing::Test {
   fakes::FaultyCuda driver_{calls_, plan_};
 };
 
-TEST_F(CudaDevice, ReportsIdentityInTheSpellingOfSysfs) {
+TEST_F(CudaDevice, ReportsIdentityInTheFormatOfSysfs) {
   const auto device = open(1);
   ASSERT_NE(device, nullptr);
   const auto& identity = device->identity();
@@ -88,7 +88,7 @@ TEST_F(CudaDevice, ReportsIdentityInTheSpellingOfSysfs) {
   EXPECT_TRUE(std::string(identity.driver_version).starts_with("CUDA 13.3, NVIDIA driver ")) << identity.driver_version;
 }
 
-TEST_F(CudaDevice, TheCountIsTheDrivers) {
+TEST_F(CudaDevice, ReportsTheDeviceCountOfTheDriver) {
   const auto count = cuda_device_count(driver_);
   ASSERT_TRUE(count);
   EXPECT_EQ(*count, 2);
@@ -99,7 +99,7 @@ TEST_F(CudaDevice, TheCountIsTheDrivers) {
   }
 }
 
-TEST_F(CudaDevice, CopiesBothWaysForEveryKind) {
+TEST_F(CudaDevice, CopiesInBothDirectionsForEveryKind) {
   const auto device = open();
   const int held = fakes::held_of_emulated_cuda();
   for (const AllocationKind kind : allocation_kinds) {
@@ -128,7 +128,7 @@ TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
   EXPECT_EQ(plan_.calls(), before + 2);
 }
 
-TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyOnRequest) {
+TEST_F(CudaDevice, VmmMemorySupportsBar1AndExportOnlyOnRequest) {
   const auto device = open(1);
   const int held = fakes::held_of_emulated_cuda();
   for (const bool exportable : {false, true}) {
@@ -145,7 +145,7 @@ TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyOnRequest) {
   }
 }
 
-TEST_F(CudaDevice, MemoryIsTheDriversValue) {
+TEST_F(CudaDevice, ReportsTheMemoryOfTheDriver) {
   const auto memory = open()->memory();
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->free_bytes, std::size_t{3} << 30);
@@ -168,7 +168,7 @@ TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
   EXPECT_TRUE(device->destroy_stream(*stream));
 }
 
-TEST_F(CudaDevice, ClosingLeavesAForeignCurrentContextAlone) {
+TEST_F(CudaDevice, CloseKeepsAForeignCurrentContext) {
   auto device = open();
   EXPECT_NE(current_context(), nullptr);
   device.reset();
@@ -181,7 +181,7 @@ TEST_F(CudaDevice, ClosingLeavesAForeignCurrentContextAlone) {
   EXPECT_EQ(emulated_cuda().ctx_set_current(nullptr), 0);
 }
 
-TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
+TEST_F(CudaDevice, ErrorsContainTheNameOfTheDriverError) {
   const auto device = open();
   plan_.fail_call(0, {0, 0, 2});
   const auto memory = device->allocate(AllocationKind::cuda_malloc, 4096);

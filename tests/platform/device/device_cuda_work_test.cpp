@@ -170,7 +170,7 @@ TEST_F(CudaWork, EventsMeasureTheTimeBetweenThem) {
   EXPECT_TRUE(device_->destroy_stream(*stream));
 }
 
-TEST_F(CudaWork, AStreamAtWorkIsNotAnError) {
+TEST_F(CudaWork, BusyStreamIsNotAnError) {
   const auto stream = device_->create_stream();
   ASSERT_TRUE(stream);
   EXPECT_TRUE(device_->is_finished(*stream).value());
@@ -242,7 +242,7 @@ TEST_F(CudaWork, HostMemoryHasASeparateAddressOnTheDevice) {
   EXPECT_TRUE(device_->unregister_host(&ordinary));
 }
 
-TEST_F(CudaWork, PeersAreReachedInBothWays) {
+TEST_F(CudaWork, EnablesAndCopiesToPeers) {
   const auto peer = open(1);
   EXPECT_TRUE(device_->can_access_peer(*peer).value());
   EXPECT_FALSE(device_->can_access_peer(*device_).value());
@@ -273,7 +273,7 @@ TEST_F(CudaWork, AnEmulatedDeviceIsNotAPeer) {
   EXPECT_EQ(plan_.calls(), before);
 }
 
-TEST_F(CudaWork, AttributesAreThisDevicesOwn) {
+TEST_F(CudaWork, ReturnsAttributesOfThisDevice) {
   EXPECT_EQ(device_->attribute(DeviceAttribute::multiprocessor_count).value(), 16 * 100);
   EXPECT_EQ(open(1)->attribute(DeviceAttribute::compute_capability_major).value(), 75 * 100 + 1);
 }
@@ -333,7 +333,7 @@ TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
   }
 }
 
-TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndNamesThem) {
+TEST_F(CudaWork, OpensAndReportsMissingOptionalCalls) {
   CudaCalls old = calls_;
 #define GDRKIT_CUDA_CALL(member, symbol, ...)
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;

@@ -84,7 +84,7 @@ TEST_F(EmulatedDevice, RejectsInvalidCounts) {
   }
 }
 
-TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
+TEST_F(EmulatedDevice, CopiesInBothDirectionsForEveryKind) {
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
     auto memory = device_->allocate(kind, 100'003);
@@ -107,7 +107,7 @@ TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
   }
 }
 
-TEST_F(EmulatedDevice, MemoryIsThisMachines) {
+TEST_F(EmulatedDevice, ReportsTheMemoryOfThisMachine) {
   const auto memory = device_->memory();
   ASSERT_TRUE(memory);
   const auto pages = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES));

@@ -24,7 +24,7 @@ TEST(ExportDmabuf, RequestsADescriptorFromTheDriver) {
   EXPECT_EQ(*fd, 17);
 }
 
-TEST(ExportDmabuf, ReportsWhyThereIsNone) {
+TEST(ExportDmabuf, ReportsWhyExportFails) {
   CudaCalls calls{};
   auto fd = export_dmabuf(calls, 0x10000, 65536);
   ASSERT_FALSE(fd);

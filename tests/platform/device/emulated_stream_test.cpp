@@ -50,7 +50,7 @@ class EmulatedStreams : public ::testing::Test {
   Stream stream_;
 };
 
-TEST_F(EmulatedStreams, WorkBehindAnEmulatedKernelWaitsAndTheCallerDoesNot) {
+TEST_F(EmulatedStreams, WorkAfterAnEmulatedKernelWaitsWithoutBlockingTheCaller) {
   Gate gate;
   shut(&gate);
   const auto pattern = tests::make_pattern(4096, 3);
@@ -174,7 +174,7 @@ TEST_F(EmulatedStreams, GpuCodeIsRejectedWithAMessage) {
   EXPECT_TRUE(device_->unregister_host(&word));
 }
 
-TEST_F(EmulatedStreams, AForkedChildAbandonsThreadsThatItLacks) {
+TEST_F(EmulatedStreams, ForkedChildAbandonsTheParentsThreads) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "under the thread sanitizer the child of a process with threads does not go on";
 #endif

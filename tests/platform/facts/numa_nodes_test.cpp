@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<int>;
 
-TEST(NumaNodes, OfATwoSocketServerHaveTheirOnlineCpusAndMemory) {
+TEST(NumaNodes, ListsOnlineCpusAndMemoryOfTwoSockets) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/two_nodes");
   ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
   ASSERT_EQ(nodes->size(), 2u);
@@ -33,7 +33,7 @@ TEST(NumaNodes, MayHaveGapsAndLackMemoryOrCpus) {
   EXPECT_TRUE(find_node(*nodes, 4)->cpus.empty());
 }
 
-TEST(NumaNodes, OfAGpuAreThoseInTheTree) {
+TEST(NumaNodes, ReadsTheNodeOfAGpuFromTheTree) {
   const std::string root = GDRKIT_TREE "/two_nodes";
   EXPECT_EQ(pci_numa_node(root, {0, 0x3b, 0, 0}), 0);
   EXPECT_EQ(pci_numa_node(root, {0, 0xaf, 0, 0}), 1);
@@ -41,7 +41,7 @@ TEST(NumaNodes, OfAGpuAreThoseInTheTree) {
   EXPECT_EQ(pci_numa_node(root, {0, 0x99, 0, 0}), -1) << "the device does not exist";
 }
 
-TEST(NumaNodes, ASystemWithoutNodesIsADistinctError) {
+TEST(NumaNodes, ReportsADistinctErrorWithoutNodes) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/sys");
   ASSERT_FALSE(nodes.has_value());
   EXPECT_EQ(nodes.error().errno_value, ENOENT);

@@ -32,7 +32,7 @@ TEST(NumberList, InvalidListsAreRejectedAndQuoted) {
   }
 }
 
-TEST(NumberList, AMissingFileIsNamed) {
+TEST(NumberList, ReportsAMissingFile) {
   const auto numbers = read_number_list(GDRKIT_TREE "/nowhere/online");
   ASSERT_FALSE(numbers.has_value());
   EXPECT_EQ(numbers.error().errno_value, ENOENT);

@@ -16,7 +16,7 @@ TEST(NvidiaDriver, VersionAndFlavourAreReadFromTheTree) {
   EXPECT_TRUE(driver->is_open_flavour);
 }
 
-TEST(NvidiaDriver, TheOtherFlavourHasNoOpenInItsName) {
+TEST(NvidiaDriver, DetectsTheProprietaryFlavour) {
   const auto driver =
       parse_nvidia_driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 14:37:44 UTC 2024\n");
   ASSERT_TRUE(driver.has_value());
@@ -30,7 +30,7 @@ TEST(NvidiaDriver, OnlyTheFirstLineCounts) {
   EXPECT_EQ(driver.error().errno_value, EINVAL);
 }
 
-TEST(NvidiaDriver, WordsThatOnlyLookLikeVersionsAreNot) {
+TEST(NvidiaDriver, IgnoresWordsThatResembleVersions) {
   for (const char* text : {"", "580", "580.", ".580", "580..1", "1.2.3.4", "580.x", "12:34.5a"}) {
     EXPECT_FALSE(parse_nvidia_driver(text).has_value()) << text;
   }

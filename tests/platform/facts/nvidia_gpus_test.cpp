@@ -45,13 +45,13 @@ TEST(NvidiaGpus, AreTheDisplayAnd3dControllersOfTheVendorInAddressOrder) {
   EXPECT_EQ((*gpus)[1].driver, "") << "no driver is bound to it";
 }
 
-TEST(NvidiaGpus, NoPciTreeIsAnErrorAndNotAnEmptyList) {
+TEST(NvidiaGpus, ReportsAnErrorWithoutAPciTree) {
   const auto gpus = list_nvidia_gpus(GDRKIT_TREE "/nowhere");
   ASSERT_FALSE(gpus.has_value());
   EXPECT_EQ(gpus.error().errno_value, ENOENT);
 }
 
-TEST(NvidiaGpus, AreNamedByTheKernelModuleOrUnknown) {
+TEST(NvidiaGpus, HaveTheNameReportedByTheDriver) {
   EXPECT_EQ(nvidia_gpu_name(GDRKIT_TREE "/proc", PciAddress{0, 0x3b, 0, 0}), "NVIDIA H200");
   EXPECT_EQ(nvidia_gpu_name(GDRKIT_TREE "/proc", PciAddress{0, 0xaf, 0, 0}), "unknown");
 }

@@ -24,7 +24,7 @@ TEST(PciBars, SizeIsLastMinusFirstPlusOne) {
   EXPECT_EQ(nvidia_bar1(*bars).flags, 0x14220cull);
 }
 
-TEST(PciBars, AnAbsentBarHasNoBytes) {
+TEST(PciBars, AbsentBarHasSizeZero) {
   const auto bars = parse_pci_bars(six_lines(absent));
   ASSERT_TRUE(bars.has_value());
   EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 0u);
@@ -59,7 +59,7 @@ TEST(PciBars, AreReadFromTheTreeByAddress) {
   EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 20);
 }
 
-TEST(PciBars, AMissingDeviceIsNamed) {
+TEST(PciBars, ReportsAMissingDevice) {
   const auto bars = read_pci_bars(GDRKIT_TREE "/sys", PciAddress{0, 0x99, 0, 0});
   ASSERT_FALSE(bars.has_value());
   EXPECT_EQ(bars.error().errno_value, ENOENT);

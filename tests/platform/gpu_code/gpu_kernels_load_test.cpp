@@ -126,7 +126,7 @@ TEST_F(GpuKernelsLoad, CorruptImagesNeverReachTheDriver) {
   for (const auto& call : plan_.log()) EXPECT_NE(call, "module_load_data");
 }
 
-TEST_F(GpuKernelsLoad, AnImageForOtherGpusNamesThisOneAndTheRemedy) {
+TEST_F(GpuKernelsLoad, ImageForOtherGpusReportsThisGpuAndTheRemedy) {
   const std::string detail = expect_refused(
       fat_binary(100, 100), std::string(driver::emulated_device_name) + " (compute capability 7500.7600)");
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
@@ -155,7 +155,7 @@ TEST_F(GpuKernelsLoad, WithoutTheNumberOfMultiprocessorsOneBlockIsResident) {
   EXPECT_EQ(loaded->resident_blocks(), 1U);
 }
 
-TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
+TEST_F(GpuKernelsLoad, PassesParametersAndShapeToTheDriver) {
   loads.takes_any_image = true;
   auto loaded = GpuKernels::load<GpuKernel::copy>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
@@ -172,7 +172,7 @@ TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
   EXPECT_NE(std::string(failed.error().text()).find("cuLaunchKernel"), std::string::npos) << failed.error().text();
 }
 
-TEST_F(GpuKernelsLoad, EachIsLoadedOnceAndNoOtherIs) {
+TEST_F(GpuKernelsLoad, LoadsEachRequiredGpuKernelOnce) {
   loads.takes_any_image = true;
   auto loaded = GpuKernels::load<GpuKernel::gate, GpuKernel::atomic>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
@@ -193,7 +193,7 @@ int count_module(void** module, const void*) {
   return 0;
 }
 
-TEST_F(GpuKernelsLoad, ThreadsThatNeedTheSameLoadItOnce) {
+TEST_F(GpuKernelsLoad, ConcurrentThreadsLoadAGpuKernelOnce) {
   CudaCalls calls = calls_;
   calls.module_load_data = &count_module;
   calls.module_unload = [](void*) { return 0; };
@@ -217,7 +217,7 @@ TEST_F(GpuKernelsLoad, ThreadsThatNeedTheSameLoadItOnce) {
   }
 }
 
-TEST_F(GpuKernelsLoad, EveryBuildContainsThePtxOfEach){
+TEST_F(GpuKernelsLoad, EveryBuildContainsPtxOfEachGpuKernel){
 #define GDRKIT_GPU_KERNEL(name, Parameters)                                                         \
   {                                                                                                 \
     const GpuImage ptx = images_of_##name().ptx;                                                    \
@@ -231,7 +231,7 @@ TEST_F(GpuKernelsLoad, EveryBuildContainsThePtxOfEach){
 #undef GDRKIT_GPU_KERNEL
 }
 
-TEST_F(GpuKernelsLoad, ADriverWithoutMachineCodeForItsGpuGetsPtx) {
+TEST_F(GpuKernelsLoad, LoadsPtxWithoutMachineCodeForTheGpu) {
   loads.takes_any_image = true;
   plan_.fail_call_of("module_load_data", 0, {0, 0, 209});
   const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
@@ -240,7 +240,7 @@ TEST_F(GpuKernelsLoad, ADriverWithoutMachineCodeForItsGpuGetsPtx) {
   EXPECT_EQ(plan_.calls(), has_machine_code ? 2 : 1);
 }
 
-TEST_F(GpuKernelsLoad, ADriverThatAcceptsNothingIsNamedWithItsGpu) {
+TEST_F(GpuKernelsLoad, ReportsDriverAndGpuThatAcceptNoImage) {
   const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
   ASSERT_FALSE(loaded) << "the fake driver has no GPU code that fits";
   EXPECT_EQ(loaded.error().errno_value, ENOEXEC);

@@ -53,7 +53,7 @@ class PtxText(unittest.TestCase):
                 self.assertEqual(entries(PTX[name]), [name])
         self.assertEqual(sorted(PTX), sorted(["mover", *names]), "what nothing embeds")
 
-    def test_old_drivers_and_gpus_accept_it(self):
+    def test_ptx_targets_old_drivers_and_gpus(self):
         for image in gpu_ptx.IMAGES:
             with self.subTest(image=image):
                 text = PTX[image]
@@ -64,7 +64,7 @@ class PtxText(unittest.TestCase):
     def test_the_mover_has_one_gpu_kernel(self):
         self.assertEqual(entries(PTX["mover"]), ["mover"])
 
-    def test_a_flag_without_data_is_polled_by_little_more_than_its_load(self):
+    def test_polling_a_flag_without_data_adds_few_instructions(self):
         body = PTX["ping_pong"]
         polls = [lines for _, lines in loops(body) if any("ld.relaxed.sys" in line for line in lines)]
         self.assertEqual(len(polls), 1, body)
@@ -74,7 +74,7 @@ class PtxText(unittest.TestCase):
             self.assertRegex(line, allowed)
         self.assertIn("st.relaxed.sys", body, "the reply")
 
-    def test_a_poll_that_acquires_loads_nothing_else(self):
+    def test_acquiring_poll_loads_only_the_flag(self):
         # The acquire load before has emptied the first-level cache: unchanged data would come from the second.
         found = 0
         for image in gpu_ptx.IMAGES:
@@ -85,7 +85,7 @@ class PtxText(unittest.TestCase):
                     self.assertEqual(len(loads), 1, f"{image} {label}: {loads}")
         self.assertGreater(found, 40)
 
-    def test_code_is_compared_by_its_effect_and_not_by_its_names(self):
+    def test_comparison_of_code_ignores_names(self):
         text = PTX["gate"]
         does = gpu_ptx.what_it_does(text)
         self.assertEqual(set(does), {"", "gdrkit_gate"})
@@ -100,7 +100,7 @@ class PtxText(unittest.TestCase):
 
 
 class PtxIsThatOfTheSources(unittest.TestCase):
-    def test_regenerated_code_does_the_same(self):
+    def test_regenerated_code_is_equivalent(self):
         tool("ptxas"), tool("nvcc")
         unlike = set()
         for image, made in gpu_ptx.each_at_once(gpu_ptx.compile_ptx, gpu_ptx.IMAGES):
@@ -129,7 +129,7 @@ class BitcodeIsThatOfTheSources(unittest.TestCase):
 
 
 class PtxIsAccepted(unittest.TestCase):
-    def test_by_ptxas_for_every_architecture(self):
+    def test_ptxas_accepts_every_architecture(self):
         ptxas = tool("ptxas")
         architectures = gpu_ptx.architectures(ptxas)
         self.assertIn(90, architectures)
@@ -138,7 +138,7 @@ class PtxIsAccepted(unittest.TestCase):
             with self.subTest(image=pair[0], architecture=pair[1]):
                 self.assertEqual(complaint, "")
 
-    def test_ptxas_rejects_code_that_is_too_new_for_the_version(self):
+    def test_ptxas_rejects_code_newer_than_the_version(self):
         older = gpu_ptx.with_version(PTX["gate"], (5, 0), 70)
         self.assertIn("requires PTX ISA", gpu_ptx.accepts(tool("ptxas"), older, 90))
 

@@ -50,7 +50,7 @@ Placement placement(const char* gpu, FakeCalls& calls, const char* tree = "two_n
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(Placement, GoesToACpuAndToMemoryOfTheGpusNode) {
+TEST(Placement, BindsToACpuAndMemoryOfTheGpusNode) {
   FakeCalls calls;
   const Placed placed = placement(gpu_on_0, calls).automatic();
   ASSERT_EQ(calls.threads.size(), 2u);
@@ -65,14 +65,14 @@ TEST(Placement, GoesToACpuAndToMemoryOfTheGpusNode) {
   EXPECT_EQ(placed.line(), "on CPU 11 of NUMA node 0, memory of node 0, GPU on node 0");
 }
 
-TEST(Placement, NeverLeavesTheCpusThatItMayUse) {
+TEST(Placement, StaysWithinTheAllowedCpus) {
   FakeCalls calls;
   calls.allowed = {2, 6, 7};
   EXPECT_EQ(placement(gpu_on_0, calls).automatic().place.cpu, 2);
   EXPECT_EQ(calls.threads[0], Numbers{2});
 }
 
-TEST(Placement, AdvisesIfNoCpuOfTheGpusNodeMayBeUsed) {
+TEST(Placement, AdvisesIfNoCpuOfTheGpusNodeIsAllowed) {
   FakeCalls calls;
   calls.allowed = {4, 6};
   const Placed placed = placement(gpu_on_0, calls).automatic();
@@ -105,7 +105,7 @@ TEST(Placement, ContinuesIfThreadsCannotBeBound) {
   EXPECT_TRUE(says(placed.place.advice, "but the GPU is on node 0")) << placed.place.advice;
 }
 
-TEST(Placement, StaysIfTheMachineDoesNotReportTheGpusNode) {
+TEST(Placement, KeepsThePlacementIfTheGpusNodeIsUnknown) {
   FakeCalls calls;
   const Placed placed = placement(gpu_unsaid, calls).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
@@ -141,7 +141,7 @@ TEST(Placement, AcceptsAnotherNodeIfTheGpusHasNoCpus) {
   EXPECT_FALSE(says(placed.place.advice, "this runs on")) << placed.place.advice;
 }
 
-TEST(Placement, MovesToACpuOfItsNodeThatItMayUseAndReleasesIt) {
+TEST(Placement, BindsToAnAllowedCpuAndReleasesIt) {
   FakeCalls calls;
   Placement place = placement(gpu_on_0, calls);
   Placed placed = place.automatic();
@@ -174,7 +174,7 @@ TEST(Placement, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
   EXPECT_EQ(calls.memory, (Numbers{0, 1, 1}));
 }
 
-TEST(Placement, KeepsTheUsersPlaceAndStillAdvises) {
+TEST(Placement, KeepsTheUsersPlacementAndAdvises) {
   FakeCalls calls;
   const Placed placed = placement(gpu_on_0, calls).keep();
   EXPECT_TRUE(calls.threads.empty());
@@ -210,7 +210,7 @@ TEST(Placement, BindsTheCallingThreadOnThisMachine) {
   }).join();
 }
 
-TEST(Placement, SystemRejectsImpossibleNodes) {
+TEST(Placement, KernelRejectsInvalidNodes) {
   EXPECT_EQ(real_placement_calls().bind_memory(-1), -EINVAL);
   EXPECT_EQ(real_placement_calls().bind_memory(1 << 20), -EINVAL);
   EXPECT_LT(real_placement_calls().bind_thread({}), 0) << "no CPU at all";

@@ -11,7 +11,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(NvmlLibrary, NamesTheRequiredFunctionThatIsMissing) {
+TEST(NvmlLibrary, ReportsAMissingRequiredFunction) {
   for (int i = 0; i < 2; ++i) {
     const auto calls = nvml_calls();
     ASSERT_FALSE(calls.has_value());
@@ -20,7 +20,7 @@ TEST(NvmlLibrary, NamesTheRequiredFunctionThatIsMissing) {
   }
 }
 
-TEST(NvmlLibrary, NamesResults) {
+TEST(NvmlLibrary, HasTextForResultCodes) {
   EXPECT_STREQ(nvml_result_name(nvml_lib_rm_version_mismatch), "NVML_ERROR_LIB_RM_VERSION_MISMATCH");
   EXPECT_STREQ(nvml_result_name(999), "NVML_ERROR_UNKNOWN");
   EXPECT_STREQ(nvml_result_name(-1), "an unknown result");

@@ -58,7 +58,7 @@ TEST(CmObjects, UseTheHeadersNumbers) {
 
 #else
 
-TEST(CmObjects, AreComparedWithTheHeader) {
+TEST(CmObjects, MatchTheHeader) {
   GDRKIT_SKIP_OR_FAIL("verbs_headers", "rdma/rdma_cma.h is not installed (Debian's package librdmacm-dev)");
 }
 

@@ -21,7 +21,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(UcxLibrary, NamesTheMissingFunctionAndLoadsLater) {
+TEST(UcxLibrary, ReportsAMissingFunctionAndLoadsLater) {
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("GDRKIT_UCX_LIBRARY", "/nowhere/libucp.so.0", 1);
   auto calls = ucx_calls();
@@ -43,7 +43,7 @@ TEST(UcxLibrary, NamesTheMissingFunctionAndLoadsLater) {
 
 UcxEventHandler kept = nullptr;  // UCX's list of handlers
 
-TEST(UcxLibrary, ReturnsUcxsResultForItsHooksAndLeavesNoHandler) {
+TEST(UcxLibrary, ReturnsUcxsHookResultAndRemovesItsHandler) {
   UcxCalls calls;
   EXPECT_EQ(ucx_hook_cuda(calls), ucx_ok);
   calls.set_event_handler = [](int, int, UcxEventHandler, void*) { return ucx_unsupported; };
@@ -62,7 +62,7 @@ TEST(UcxLibrary, ReturnsUcxsResultForItsHooksAndLeavesNoHandler) {
   EXPECT_EQ(kept, nullptr);
 }
 
-TEST(UcxLibrary, UcxWithoutCudaSupportHasNothingToHook) {
+TEST(UcxLibrary, HookSucceedsWithoutCudaSupport) {
   const auto calls = ucx_calls();
   if (!calls) GDRKIT_SKIP_OR_FAIL("ucx", calls.error().text());
   EXPECT_EQ(ucx_hook_cuda(**calls), ucx_ok);
@@ -74,7 +74,7 @@ TEST(UcxLibrary, UcxWithoutCudaSupportHasNothingToHook) {
   EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
   EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
 
-TEST(UcxLibrary, DeclarationsEqualUcps) {
+TEST(UcxLibrary, DeclarationsMatchUcp) {
   EXPECT_EQ(sizeof(UcxStatus), sizeof(ucs_status_t));
   EXPECT_SAME_PLACE(UcxParams, features, ucp_params_t, features);
   EXPECT_SAME_PLACE(UcxParams, endpoint_count, ucp_params_t, estimated_num_eps);
@@ -98,7 +98,7 @@ TEST(UcxLibrary, DeclarationsEqualUcps) {
   EXPECT_SAME_PLACE(UcxMemoryParams, memory_type, ucp_mem_map_params_t, memory_type);
 }
 
-TEST(UcxLibrary, UsesUcpsNumbers) {
+TEST(UcxLibrary, ConstantsMatchUcp) {
   EXPECT_EQ(ucx_params_features, UCP_PARAM_FIELD_FEATURES);
   EXPECT_EQ(ucx_params_endpoint_count, UCP_PARAM_FIELD_ESTIMATED_NUM_EPS);
   EXPECT_EQ(ucx_feature_rma | ucx_feature_wakeup | ucx_feature_messages,
@@ -137,7 +137,7 @@ TEST(UcxLibrary, UsesUcpsNumbers) {
 }
 
 #else
-TEST(UcxLibrary, DeclarationsEqualUcps) {
+TEST(UcxLibrary, DeclarationsMatchUcp) {
   GDRKIT_SKIP_OR_FAIL("ucx_headers", "no ucp/api/ucp.h (libucx-dev) to compare with");
 }
 #endif

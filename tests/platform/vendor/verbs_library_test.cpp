@@ -11,7 +11,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(VerbsLibrary, NamesTheRequiredFunctionThatIsMissing) {
+TEST(VerbsLibrary, ReportsAMissingRequiredFunction) {
   for (int i = 0; i < 2; ++i) {
     const auto calls = verbs_calls();
     ASSERT_FALSE(calls.has_value());

@@ -36,7 +36,7 @@ TEST(VerbsObjects, AreAsLargeAsThoseOfTheHeader) {
 
 // Newer rdma-core appends active_speed_ex to ibv_port_attr. The exported ibv_query_port, which fills ours, never sets
 // it: it fills struct _compat_ibv_port_attr, the members before port_cap_flags2, in every version of rdma-core.
-TEST(VerbsObjects, HaveRoomForThePortThatTheExportedFunctionFills) {
+TEST(VerbsObjects, PortHoldsAllFieldsThatLibibverbsWrites) {
   EXPECT_GE(sizeof(VerbsPort), offsetof(ibv_port_attr, port_cap_flags2));
   EXPECT_LE(sizeof(VerbsPort), sizeof(ibv_port_attr));
   EXPECT_SAME_PLACE(VerbsPort, flags, ibv_port_attr, flags);
@@ -95,7 +95,7 @@ TEST(VerbsObjects, UseTheHeadersNumbers) {
 
 #else
 
-TEST(VerbsObjects, AreComparedWithTheHeader) {
+TEST(VerbsObjects, MatchTheHeader) {
   GDRKIT_SKIP_OR_FAIL("verbs_headers", "infiniband/verbs.h is not installed (Debian's package libibverbs-dev)");
 }
 

@@ -44,7 +44,7 @@ std::vector<std::string> run_by_callback(int n_pes, const Mistake& mistake,
   });
 }
 
-TEST(CallbackExchange, Gathers) {
+TEST(CallbackExchange, GathersDataOfAllPes) {
   EXPECT_THAT(run_by_callback(4, {},
                               [](bootstrap::Exchange& exchange) {
                                 return gather_and_check(exchange, 0, "one") + gather_and_check(exchange, 1, "two");
@@ -52,7 +52,7 @@ TEST(CallbackExchange, Gathers) {
               Each(std::string()));
 }
 
-TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
+TEST(CallbackExchange, ReportsTheErrorCodeOfTheFunction) {
   EXPECT_THAT(
       run_by_callback(2, {.result = 5},
                       [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
@@ -60,20 +60,20 @@ TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
                  HasSubstr("'heap sizes': the application's all-gather function returned 5"))));
 }
 
-TEST(CallbackExchange, NamesDifferentSteps) {
+TEST(CallbackExchange, ReportsMismatchedSteps) {
   const auto ends = run_by_callback(2, {}, [](bootstrap::Exchange& exchange) {
     return gather_and_check(exchange, 0, exchange.pe() == 0 ? "one" : "two");
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("'two'"), HasSubstr("'one'"))));
 }
 
-TEST(CallbackExchange, NamesPartsInAnotherOrder) {
+TEST(CallbackExchange, ReportsPartsInTheWrongOrder) {
   EXPECT_THAT(run_by_callback(3, {.is_reversed = true},
                               [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
               Each(HasSubstr("order the data by PE number")));
 }
 
-TEST(CallbackExchange, RefusesNoFunction) {
+TEST(CallbackExchange, RejectsANullFunction) {
   EXPECT_THAT(end_of(bootstrap::exchange_by_callback(nullptr, nullptr, 0, 1)), StartsWith(begins_with(EINVAL)));
 }
 

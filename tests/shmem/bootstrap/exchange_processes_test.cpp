@@ -37,9 +37,11 @@ std::vector<std::string> run_and_kill(int killed, int step, std::chrono::millise
   });
 }
 
-TEST(ExchangeProcesses, Gather) { EXPECT_THAT(run_and_kill(-1, 0, long_limit), Each(std::string())); }
+TEST(ExchangeProcesses, GathersOverSeparateProcesses) {
+  EXPECT_THAT(run_and_kill(-1, 0, long_limit), Each(std::string()));
+}
 
-TEST(ExchangeProcesses, AKilledPeIsNamedAtEveryStep) {
+TEST(ExchangeProcesses, ReportsAKilledPeAtEveryStep) {
   for (const int killed : {0, 3}) {
     for (const int step : {0, 1, 2}) {
       const auto ends = run_and_kill(killed, step, long_limit);
@@ -56,7 +58,7 @@ TEST(ExchangeProcesses, AKilledPeIsNamedAtEveryStep) {
   }
 }
 
-TEST(ExchangeProcesses, APeKilledBeforeItJoinsIsMissed) {
+TEST(ExchangeProcesses, ReportsAPeKilledBeforeItJoins) {
   const auto ends = run_and_kill(2, -1, 300ms);
   for (const std::size_t pe : {0U, 1U, 3U}) {
     EXPECT_THAT(ends[pe],

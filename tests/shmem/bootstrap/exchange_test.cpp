@@ -31,13 +31,13 @@ TEST(Exchange, GathersOnAnyNumberOfPes) {
   }
 }
 
-TEST(Exchange, SixtyFourPesGather) {
+TEST(Exchange, GathersOn64Pes) {
   EXPECT_THAT(
       run_pes(64, long_limit, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 7, "numbers"); }),
       Each(std::string()));
 }
 
-TEST(Exchange, GathersNothingAndMuch) {
+TEST(Exchange, GathersEmptyAndLargeData) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     if (auto none = exchange.allgather(nullptr, 0, nullptr, "nothing"); !none) return end_of(none);
     constexpr std::size_t size = 3'000'000;
@@ -52,7 +52,7 @@ TEST(Exchange, GathersNothingAndMuch) {
   EXPECT_THAT(ends, Each(std::string()));
 }
 
-TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
+TEST(Exchange, AllConnectedPesReportMissingPes) {
   const auto ends = run_pes(6, 300ms, [](bootstrap::Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
   for (const int pe : {0, 1, 3}) {
     EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
@@ -61,7 +61,7 @@ TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
   }
 }
 
-TEST(Exchange, NamesPesThatDoNotComeToAStep) {
+TEST(Exchange, ReportsPesThatSkipAStep) {
   std::barrier all_failed(3);
   const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
     const auto end = exchange.pe() == 1 ? "" : gather_and_check(exchange, 0, "heap sizes");
@@ -74,7 +74,7 @@ TEST(Exchange, NamesPesThatDoNotComeToAStep) {
   }
 }
 
-TEST(Exchange, NamesAMissingPeZero) {
+TEST(Exchange, ReportsAMissingPeZero) {
   std::barrier all_failed(3);
   const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
     const auto end = exchange.pe() == 0 ? "" : gather_and_check(exchange, 0, "heap sizes");
@@ -86,7 +86,7 @@ TEST(Exchange, NamesAMissingPeZero) {
   }
 }
 
-TEST(Exchange, NamesPesThatAreGone) {
+TEST(Exchange, ReportsPesThatLeft) {
   for (const int gone : {0, 2}) {
     const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
       if (auto end = gather_and_check(exchange, 0, "first"); !end.empty()) return end;
@@ -102,7 +102,7 @@ TEST(Exchange, NamesPesThatAreGone) {
   }
 }
 
-TEST(Exchange, FailsWithTheSameErrorEverAfter) {
+TEST(Exchange, RepeatsTheFirstErrorOnLaterCalls) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1) return "left";
     const auto first = gather_and_check(exchange, 0, "first");
@@ -111,7 +111,7 @@ TEST(Exchange, FailsWithTheSameErrorEverAfter) {
   for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("during 'first': PE 1 has left the job"));
 }
 
-TEST(Exchange, NamesDifferentSizesAndGoesOn) {
+TEST(Exchange, ReportsDifferentSizesAndContinues) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     long long mine[2] = {};
     std::vector<char> all(64);
@@ -125,7 +125,7 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
                          "8 bytes for 'addresses'; make the same calls in the same order on all PEs|"));
 }
 
-TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
+TEST(Exchange, ReportsConflictingJobSizesAndDuplicatePes) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   auto ends = run_threads(
@@ -139,7 +139,7 @@ TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
   EXPECT_THAT(ends, Each(HasSubstr("PE number 1 is used by two")));
 }
 
-TEST(Exchange, RefusesPesThatCannotBe) {
+TEST(Exchange, RejectsInvalidPes) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   for (const auto& [pe, n_pes] : {std::pair{-1, 2}, {2, 2}, {0, 0}, {5, 1}}) {
@@ -151,7 +151,7 @@ TEST(Exchange, RefusesPesThatCannotBe) {
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("the id was used before"));
 }
 
-TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {
+TEST(Exchange, ReportsAtOnceThatPeZeroHasExited) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
@@ -172,7 +172,7 @@ TEST(Exchange, LeavesNoDescriptorOpen) {
   EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
 }
 
-TEST(UniqueId, OfAJobThatWillNotComeGivesItsSocketBack) {
+TEST(UniqueId, ReleaseClosesTheSocketOfAnUnusedId) {
   const auto before = gdrkit::tests::count_process_resources();
   std::vector<bootstrap::UniqueId> ids;
   for (int i = 0; i < 50; ++i) {

@@ -59,7 +59,7 @@ class Variables {
   }
 };
 
-TEST(LaunchEnvironment, IsAJobOfOneWithoutALauncher) {
+TEST(LaunchEnvironment, IsAJobOfOnePeWithoutALauncher) {
   const Variables none({});
   const auto found = bootstrap::read_launch_environment().value();
   EXPECT_EQ(found.launcher, "");
@@ -85,7 +85,7 @@ TEST(LaunchEnvironment, ReadsGdrkitRun) {
   EXPECT_EQ(found.listen_fd, 7);
 }
 
-TEST(LaunchEnvironment, ReadsTorchrunBeforeTheStepItRunsIn) {
+TEST(LaunchEnvironment, TorchrunTakesPrecedenceOverTheSlurmStep) {
   const Variables set({{"RANK", "5"},
                        {"WORLD_SIZE", "8"},
                        {"LOCAL_RANK", "1"},
@@ -129,7 +129,7 @@ TEST(LaunchEnvironment, ReadsMpirunAndSrun) {
   }
 }
 
-TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
+TEST(LaunchEnvironment, ReportsConflictingVariables) {
   const struct {
     std::vector<std::pair<const char*, std::string>> set;
     const char* text;
@@ -173,17 +173,19 @@ std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::s
   });
 }
 
-TEST(LaunchEnvironment, MakesJobsOneAfterTheOtherAtAnInheritedListener) {
+TEST(LaunchEnvironment, RunsSuccessiveJobsOnAnInheritedListener) {
   EXPECT_THAT(run_at_root(true, 3, "0123456789abcdef"), Each(std::string()));
 }
 
-TEST(LaunchEnvironment, PeZeroListensAtTheRootItself) {
+TEST(LaunchEnvironment, PeZeroListensOnTheRootAddress) {
   EXPECT_THAT(run_at_root(false, 2, "0123456789abcdef"), Each(std::string()));
 }
 
-TEST(LaunchEnvironment, PesOfOneUserMeetWithoutAToken) { EXPECT_THAT(run_at_root(false, 2, ""), Each(std::string())); }
+TEST(LaunchEnvironment, PesOfOneUserConnectWithoutAToken) {
+  EXPECT_THAT(run_at_root(false, 2, ""), Each(std::string()));
+}
 
-TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
+TEST(LaunchEnvironment, DoesNotContactOtherNodesWithoutAToken) {
   for (const int pe : {0, 1}) {
     bootstrap::LaunchEnvironment environment;
     environment.launcher = "torchrun";
@@ -196,7 +198,7 @@ TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
   }
 }
 
-TEST(LaunchEnvironment, ATokenThatCanBeGuessedIsRefused) {
+TEST(LaunchEnvironment, RejectsAShortToken) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
   EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
               AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("cannot use GDRKIT_SHMEM_TOKEN: it has 6 characters")));
@@ -217,7 +219,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
   ::unlink(path.c_str());
 }
 
-TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
+TEST(LaunchEnvironment, ReportsTheVariableToSetIfTheLauncherSetsNone) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
   EXPECT_THAT(end_of(bootstrap::exchange_by_environment(bootstrap::read_launch_environment().value(), 1s)),
               AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("cannot get the address of PE 0 from srun"),

@@ -59,25 +59,25 @@ void expect_three_pes(const Ended& ended, const std::string& launcher) {
   }
 }
 
-TEST(Launchers, OpenMpi) {
+TEST(Launchers, OpenMpiStartsAJob) {
   if (!has_program("mpirun.openmpi")) GTEST_SKIP() << "no mpirun.openmpi (Debian: openmpi-bin)";
   expect_three_pes(run_command("mpirun.openmpi --allow-run-as-root --oversubscribe -n 3 " LAUNCHED_PE),
                    "mpirun (Open MPI)");
 }
 
-TEST(Launchers, OpenMpisPmixIsNotWaitedForForEver) {
+TEST(Launchers, WaitForOpenMpisPmixTimesOut) {
   if (!has_program("mpirun.openmpi")) GTEST_SKIP() << "no mpirun.openmpi (Debian: openmpi-bin)";
   const Ended ended = run_command("mpirun.openmpi --allow-run-as-root --oversubscribe -n 3 " LAUNCHED_PE " absent");
   EXPECT_NE(ended.status, 0);
   EXPECT_THAT(ended.output, AllOf(HasSubstr("not all PEs used PMIx within 1 s"), HasSubstr("GDRKIT_SHMEM_ROOT")));
 }
 
-TEST(Launchers, Hydra) {
+TEST(Launchers, HydraStartsAJob) {
   if (!has_program("mpiexec.hydra")) GTEST_SKIP() << "no mpiexec.hydra (Debian: mpich)";
   expect_three_pes(run_command("mpiexec.hydra -n 3 " LAUNCHED_PE), "mpirun (PMI)");
 }
 
-TEST(Launchers, TorchrunsVariables) {
+TEST(Launchers, TorchrunsVariablesStartAJob) {
   const std::string each =
       "for rank in 0 1 2; do RANK=$rank WORLD_SIZE=3 LOCAL_RANK=$rank " LAUNCHED_PE " & done; wait";
   const int port = 20000 + static_cast<int>(::getpid()) % 20000;
@@ -189,11 +189,11 @@ std::vector<std::string> share_over_pmi(int n_pes, std::chrono::milliseconds lim
   return ends;
 }
 
-TEST(Pmi, SharesValuesOneAfterTheOther) {
+TEST(Pmi, SharesSuccessiveValues) {
   EXPECT_THAT(share_over_pmi(3, long_limit, -1), Each("value-of-one value-of-two "));
 }
 
-TEST(Pmi, EndsWhereAPeDoesNotCome) {
+TEST(Pmi, TimesOutIfAPeIsMissing) {
   const auto ends = share_over_pmi(3, 200ms, 1);
   for (const std::size_t pe : {0U, 2U})
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PMI")));

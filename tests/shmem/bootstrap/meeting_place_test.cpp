@@ -62,7 +62,7 @@ std::vector<std::string> meet(int n_pes, const std::string& folder, const std::s
   });
 }
 
-TEST(MeetingPlace, AFolderJoinsNetworkNamespaces) {
+TEST(MeetingPlace, SharedFolderConnectsNetworkNamespaces) {
   const Folder folder;
   int refused = 0;
   const auto ends = meet(3, folder.path(), "", {1, 2}, &refused);
@@ -71,7 +71,7 @@ TEST(MeetingPlace, AFolderJoinsNetworkNamespaces) {
   EXPECT_TRUE(folder.is_empty());
 }
 
-TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
+TEST(MeetingPlace, RejectsNetworkNamespacesWithoutASharedFolder) {
   int refused = 0;
   const auto ends = meet(3, "", "node 7", {2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
@@ -80,7 +80,7 @@ TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
                                HasSubstr("Connection refused"), HasSubstr("GDRKIT_SHMEM_SOCKET_DIR"))));
 }
 
-TEST(MeetingPlace, FoldersThatDifferAreRefused) {
+TEST(MeetingPlace, RejectsDifferentFolders) {
   const Folder one;
   const Folder other;
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
@@ -92,7 +92,7 @@ TEST(MeetingPlace, FoldersThatDifferAreRefused) {
 }
 
 /// Of this thread only.
-TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
+TEST(MeetingPlace, RejectsTheSameHostIdFromAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can start a PE as another user";
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
@@ -103,7 +103,7 @@ TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
                                HasSubstr("the PE runs as another user"))));
 }
 
-TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
+TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const auto machine = node::read_machine_name({exchange.pe() == 1 ? "" : "node", false});
     return end_of(node::join_node(*machine, exchange, 100, long_limit));
@@ -113,7 +113,7 @@ TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
                                HasSubstr("but not for PE 1; set the variable for all PEs"))));
 }
 
-TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
+TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
   const Folder folder;
   const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     auto place = bootstrap::MeetingPlace::open(folder.path());
@@ -124,7 +124,7 @@ TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
   EXPECT_THAT(ends, ElementsAre("0", "1", "0", "1"));
 }
 
-TEST(MeetingPlace, AHostIdHasAtMost39Characters) {
+TEST(MeetingPlace, RejectsHostIdsLongerThan39Characters) {
   ASSERT_TRUE(node::read_machine_name({std::string(39, 'a'), false}));
   const auto name = node::read_machine_name({std::string(40, 'a'), false});
   EXPECT_THAT(end_of(name), AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("it has 40 characters; use at most 39")));
@@ -141,7 +141,7 @@ TEST(MeetingPlace, TwoJobsShareAFolder) {
   EXPECT_TRUE(folder.is_empty());
 }
 
-TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
+TEST(MeetingPlace, RejectsAFolderThatOtherUsersCanEnter) {
   const Folder folder;
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
@@ -152,7 +152,7 @@ TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
   EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
 }
 
-TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
+TEST(MeetingPlace, RejectsAFolderOfAnotherUser) {
   const Folder folder;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
   ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
@@ -161,14 +161,14 @@ TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
                     HasSubstr("the folder belongs to user 65534, but this process runs as user 0")));
 }
 
-TEST(MeetingPlace, RefusesWhatIsNotAFolder) {
+TEST(MeetingPlace, RejectsPathsThatAreNotFolders) {
   const Folder folder;
   EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/missing")), StartsWith(begins_with(ENOENT)));
   std::ofstream(folder.path() + "/file") << "text";
   EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/file")), StartsWith(begins_with(ENOTDIR)));
 }
 
-TEST(MeetingPlace, APathMayBeLongerThanASocketsName) {
+TEST(MeetingPlace, SupportsPathsLongerThanASocketAddress) {
   const Folder folder;
   const std::string deep = folder.path() + "/" + std::string(120, 'd');
   ASSERT_EQ(::mkdir(deep.c_str(), 0700), 0);

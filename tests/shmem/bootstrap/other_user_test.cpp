@@ -51,7 +51,7 @@ class OtherUser : public ::testing::Test {
   }
 };
 
-TEST_F(OtherUser, DoesNotJoin) {
+TEST_F(OtherUser, CannotJoin) {
   const uid_t own = ::geteuid();
   const auto ends = run_processes(2, [&](int pe) -> std::string {
     const bootstrap::LaunchEnvironment environment = environment_of(pe);
@@ -81,7 +81,7 @@ TEST_F(OtherUser, DoesNotJoin) {
   EXPECT_EQ(ends[1], "refused");
 }
 
-TEST_F(OtherUser, IsNotTakenForPeZero) {
+TEST_F(OtherUser, CannotImpersonatePeZero) {
   const uid_t own = ::geteuid();
   const auto ends = run_processes(2, [&](int pe) -> std::string {
     const bootstrap::LaunchEnvironment environment = environment_of(pe);
@@ -103,7 +103,7 @@ TEST_F(OtherUser, IsNotTakenForPeZero) {
 }
 
 /// In a user namespace without a map, all users have the same number, including the user of this process.
-TEST(SameUser, IsNotKnownByTheNumberOfUnmappedUsers) {
+TEST(SameUser, UnmappedUsersAreNotTheSameUser) {
   const auto ends = run_processes(1, [](int) -> std::string {
     int sockets[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return "no sockets";

@@ -107,7 +107,7 @@ void prove(const bootstrap::UniqueFd& socket, const secret::Key& secret, const b
   send_raw(socket, &proof, sizeof proof);
 }
 
-TEST(Strangers, NeitherStopNorEndAJob) {
+TEST(Strangers, DoNotInterruptAJob) {
   OpenJob job = OpenJob::make(3, long_limit);
   const bootstrap::UniqueFd silent = job.stranger();
   const bootstrap::UniqueFd half = job.stranger();
@@ -141,7 +141,7 @@ std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key&
   return heard;
 }
 
-TEST(Strangers, WithoutTheSecretHearNothingMore) {
+TEST(Strangers, SendsNothingToPesWithoutTheSecret) {
   const auto wrong = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge& said) {
     secret::Digest proof = bootstrap::proof_of_member(secret, hello, said.nonce);
     proof[31] ^= 1;
@@ -163,7 +163,7 @@ TEST(Strangers, WithoutTheSecretHearNothingMore) {
   EXPECT_EQ(answer_as_pe_1(replayed), "");
 }
 
-TEST(Strangers, WithTheSecretAreLetIn) {
+TEST(Strangers, AcceptsPesWithTheSecret) {
   OpenJob job = OpenJob::make(2, 1s);
   const bootstrap::UniqueFd member = job.stranger();
   const bootstrap::Hello hello = job.hello(1);
@@ -180,14 +180,14 @@ TEST(Strangers, WithTheSecretAreLetIn) {
   later.join();
 }
 
-TEST(Strangers, AFloodOfThemDoesNotKeepPesOut) {
+TEST(Strangers, PesConnectDespiteManyForeignConnections) {
   OpenJob job = OpenJob::make(2, long_limit);
   std::vector<bootstrap::UniqueFd> flood;
   for (int i = 0; i < 300; ++i) flood.push_back(job.stranger());
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-TEST(Strangers, RandomBytesNeitherStopNorEndAJob) {
+TEST(Strangers, RandomBytesDoNotInterruptAJob) {
   OpenJob job = OpenJob::make(2, long_limit);
   std::mt19937 random(17);
   std::vector<bootstrap::UniqueFd> strangers;
@@ -201,7 +201,7 @@ TEST(Strangers, RandomBytesNeitherStopNorEndAJob) {
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
+TEST(Strangers, RejectsAPeWithAnotherToken) {
   OpenJob job = OpenJob::make(2, 300ms);
   OpenJob other = OpenJob::make(2, 300ms);
   other.address = job.address;
@@ -213,7 +213,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
 }
 
-TEST(Strangers, AnotherReleaseIsNamed) {
+TEST(Strangers, ReportsAPeOfAnotherRelease) {
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::UniqueFd newer = job.stranger();
   bootstrap::Hello words = job.hello(1);
@@ -224,7 +224,7 @@ TEST(Strangers, AnotherReleaseIsNamed) {
   later.join();
 }
 
-TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
+TEST(Strangers, ReportsAPeThatSendsInvalidData) {
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::UniqueFd member = job.stranger();
   const bootstrap::Hello words = job.hello(1);
@@ -274,7 +274,7 @@ std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, co
   return ends;
 }
 
-TEST(Strangers, WhoRelaysAConnectionChangesNothing) {
+TEST(Strangers, DetectsDataChangedByARelay) {
   EXPECT_THAT(run_through_a_relay(10s, [](bool, std::size_t, std::string*) {}), Each(std::string()));
   constexpr std::size_t code_bytes = sizeof(secret::Tag);
   constexpr std::size_t frame_bytes = sizeof(bootstrap::Frame);
@@ -299,7 +299,7 @@ TEST(Strangers, WhoRelaysAConnectionChangesNothing) {
   }
 }
 
-TEST(Strangers, WhoRelaysAConnectionPrintsNothing) {
+TEST(Strangers, DoesNotPrintTextOfARelay) {
   const auto fail = [](bool is_to_member, std::size_t done, std::string* words) {
     if (!is_to_member || done < sizeof(bootstrap::Challenge)) return;
     const std::string text = "owned";
@@ -316,7 +316,7 @@ TEST(Strangers, WhoRelaysAConnectionPrintsNothing) {
 }
 
 /// Another program may hold PE 0's address and send nothing, or invalid data.
-TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
+TEST(Strangers, PesTimeOutIfAnotherProgramHoldsPeZerosPort) {
   for (const bool is_silent : {true, false}) {
     OpenJob job = OpenJob::make(2, 300ms);
     std::atomic<bool> is_done{false};
@@ -341,7 +341,7 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
 }
 
 /// Another program binds PE 0's port before PE 0 does.
-TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
+TEST(Strangers, ProgramOnPeZerosPortReceivesNoSecret) {
   OpenJob job = OpenJob::make(2, 1s);
   std::string heard;
   std::thread holder([&] {

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(PeList, IsShortForAnyNumberOfPes) {
+TEST(PeList, StaysShortForAnyNumberOfPes) {
   EXPECT_EQ(pe_list_text({3}), "PE 3");
   EXPECT_EQ(pe_list_text({3, 4}), "PEs 3 and 4");
   EXPECT_EQ(pe_list_text({3, 5, 6, 7, 8, 9, 12}), "PEs 3, 5-9 and 12");
@@ -25,7 +25,7 @@ TEST(PeList, IsShortForAnyNumberOfPes) {
   EXPECT_EQ(pe_list_text(odd), "PEs 1, 3, 5, 7, 9, 11, 13, 15 and 192 more");
 }
 
-TEST(Token, TellsAllOthersApart) {
+TEST(Token, DiffersFromAllOtherTokens) {
   const Token token = make_token().value();
   EXPECT_TRUE(secret::are_equal(token, token));
   for (std::size_t bit = 0; bit < 8 * token.size(); ++bit) {
@@ -39,12 +39,12 @@ TEST(Token, TellsAllOthersApart) {
   EXPECT_NE(secret_of(secret::bytes_of("job 1")), secret_of(secret::bytes_of("job 2")));
 }
 
-TEST(ErrnoOfPeer, IsAlwaysOne) {
+TEST(ErrnoOfPeer, IsAlwaysAValidErrno) {
   EXPECT_EQ(errno_of_peer(ENOMEM), ENOMEM);
   for (const std::int32_t said : {0, -1, -ENOMEM, 4096, INT32_MAX, INT32_MIN}) EXPECT_EQ(errno_of_peer(said), EPROTO);
 }
 
-TEST(Deadline, IsAsLongAsItWasMade) {
+TEST(Deadline, ExpiresAfterItsDuration) {
   EXPECT_TRUE(Deadline(0ms).has_passed());
   EXPECT_TRUE(Deadline(-5ms).has_passed());
   EXPECT_FALSE(Deadline(1h).has_passed());
@@ -64,7 +64,7 @@ TEST(TcpAddress, ResolvesBothFamilies) {
   }
 }
 
-TEST(TcpAddress, NamesTheInterfacesThatThereAre) {
+TEST(TcpAddress, ListsTheAvailableInterfaces) {
   const auto missing = address_of_interface("no-such-interface");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().errno_value, ENODEV);
@@ -81,7 +81,7 @@ TEST(TcpAddress, ConnectsOverIpV6) {
   EXPECT_TRUE(connected) << connected.error().text();
 }
 
-TEST(TcpAddress, WaitsForAListenerThatComesLater) {
+TEST(TcpAddress, WaitsForALaterListener) {
   auto early = listen_at(address_of_interface("lo").value());
   const TcpAddress address = address_of(early->get()).value();
   early = UniqueFd();

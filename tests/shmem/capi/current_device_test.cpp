@@ -8,7 +8,7 @@
 namespace gdrkit::shmem_impl::capi {
 namespace {
 
-TEST(ChosenDevice, IsThatOfTheCurrentContext) {
+TEST(ChosenDevice, UsesTheDeviceOfTheCurrentContext) {
   platform::CudaCalls calls{};
   EXPECT_EQ(chosen_device(nullptr), std::nullopt) << "no driver";
   EXPECT_EQ(chosen_device(&calls), std::nullopt) << "the driver lacks the function";

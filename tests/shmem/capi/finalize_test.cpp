@@ -29,7 +29,7 @@ class Finalize : public ::testing::Test {
   }
 };
 
-TEST_F(Finalize, WaitsForCallsAndLaterOnesFail) {
+TEST_F(Finalize, WaitsForRunningCallsAndFailsLaterOnes) {
   for (int round = 0; round < 20; ++round) {
     const gdrkit_shmem_options wanted = options();
     ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
@@ -57,7 +57,7 @@ TEST_F(Finalize, WaitsForCallsAndLaterOnesFail) {
   }
 }
 
-TEST_F(Finalize, OfSeveralThreadsEndsOnce) {
+TEST_F(Finalize, OneOfManyThreadsFinalizes) {
   const gdrkit_shmem_options wanted = options();
   ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
   std::atomic<int> succeeded{0};
@@ -73,7 +73,7 @@ TEST_F(Finalize, OfSeveralThreadsEndsOnce) {
   EXPECT_EQ(succeeded, 1);
 }
 
-TEST_F(Finalize, GivesUpOnACallThatWaitsAndChangesNothing) {
+TEST_F(Finalize, TimesOutDuringAWaitWithoutSideEffects) {
   const gdrkit_shmem_options wanted = options();
   ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
   std::uint64_t* signal = nullptr;
@@ -94,7 +94,7 @@ TEST_F(Finalize, GivesUpOnACallThatWaitsAndChangesNothing) {
   EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
 }
 
-TEST_F(Finalize, OfASharedPeIsTheLastOnes) {
+TEST_F(Finalize, LastUserFinalizesASharedPe) {
   const gdrkit_shmem_options wanted = options();
   EXPECT_EQ(gdrkit_shmem_finalize_shared(), -EINVAL);
   ASSERT_EQ(gdrkit_shmem_init_shared(&wanted), 0);

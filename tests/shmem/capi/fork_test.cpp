@@ -57,7 +57,7 @@ class Fork : public ::testing::Test {
   void TearDown() override { EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error(); }
 };
 
-TEST_F(Fork, EveryCallOnTheParentsPeIsRefused) {
+TEST_F(Fork, RejectsEveryCallOnTheParentsPe) {
   std::vector<std::string> all = functions();
   all.insert(all.end(), {"gdrkit_shmem_announce_exit", "gdrkit_shmem_announced_exit"});  // private: not recorded
   ASSERT_GT(all.size(), 50u);
@@ -76,7 +76,7 @@ TEST_F(Fork, EveryCallOnTheParentsPeIsRefused) {
   EXPECT_EQ(ends[0], "");
 }
 
-TEST_F(Fork, AChildBecomesAPeOfItsOwn) {
+TEST_F(Fork, ChildBecomesASeparatePe) {
   const auto ends = run_processes(1, [](int) -> std::string {
     for (const bool is_shared : {false, true}) {
       if ((is_shared ? gdrkit_shmem_init_shared(nullptr) : gdrkit_shmem_init(nullptr)) != 0) {

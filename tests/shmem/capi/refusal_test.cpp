@@ -128,7 +128,7 @@ struct WrongPlace {
   int pe;
 };
 
-TEST_F(Refusal, OfEveryTransferAtAWrongPlace) {
+TEST_F(Refusal, RejectsEveryTransferAtAnInvalidAddressOrPe) {
   gdrkit_shmem_info info{};
   info.struct_size = sizeof info;
   ASSERT_EQ(gdrkit_shmem_get_info(&info), 0) << gdrkit_shmem_last_error();
@@ -162,7 +162,7 @@ TEST_F(Refusal, OfEveryTransferAtAWrongPlace) {
   EXPECT_THAT(gdrkit_shmem_last_error(), ::testing::HasSubstr("the job has 1 PE; start more PEs with gdrkit run -n N"));
 }
 
-TEST_F(Refusal, OfWrongWordsAndEnumerators) {
+TEST_F(Refusal, RejectsInvalidWordsAndEnumerators) {
   const auto atomic = [&](std::size_t offset, std::size_t size, int operation) {
     return gdrkit_shmem_atomic(object_ + offset, size, static_cast<gdrkit_shmem_atomic_operation>(operation), 1, 0,
                                nullptr, 0);
@@ -183,7 +183,7 @@ TEST_F(Refusal, OfWrongWordsAndEnumerators) {
   expect_refused(gdrkit_shmem_get(nullptr, object_, 8, 0), EINVAL, "get to NULL");
 }
 
-TEST_F(Refusal, OfWrongListsOfWords) {
+TEST_F(Refusal, RejectsInvalidWordLists) {
   const std::uint64_t values[3] = {};
   const int skip_all[2] = {1, 1};
   std::size_t index = 0;
@@ -196,7 +196,7 @@ TEST_F(Refusal, OfWrongListsOfWords) {
   expect_refused(gdrkit_shmem_test_any(&words, &index), EINVAL, "test_any of 1 word with 3 values");
 }
 
-TEST_F(Refusal, OfWrongAllocations) {
+TEST_F(Refusal, RejectsInvalidAllocations) {
   constexpr std::size_t two_gib = std::size_t{2} << 30;
   void* address = nullptr;
   expect_refused(gdrkit_shmem_malloc(0, &address), EINVAL, "0 bytes");
@@ -210,7 +210,7 @@ TEST_F(Refusal, OfWrongAllocations) {
   expect_refused(gdrkit_shmem_free(object_ + 8), EINVAL, "free of the middle of an object");
 }
 
-TEST_F(Refusal, OfMissingOutputsAndFunctions) {
+TEST_F(Refusal, RejectsNullOutputsAndFunctions) {
   expect_refused(gdrkit_shmem_stream_create(nullptr), EINVAL, "stream_create");
   expect_refused(gdrkit_shmem_register_state(nullptr), EINVAL, "register_state");
   expect_refused(gdrkit_shmem_module_init(nullptr), EINVAL, "module_init");

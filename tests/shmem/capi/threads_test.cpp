@@ -42,7 +42,7 @@ std::string run_thread(std::uint8_t* part, std::uint8_t number) {
   return "";
 }
 
-TEST(Threads, TransferAtTheSameTimeWithMessagesOfTheirOwn) {
+TEST(Threads, TransferConcurrentlyWithSeparateErrorMessages) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   gdrkit_shmem_options wanted{};
   wanted.struct_size = sizeof wanted;

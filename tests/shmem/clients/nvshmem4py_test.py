@@ -87,7 +87,7 @@ class Nvshmem4py(unittest.TestCase):
         self.assertGreater(len(addresses), 100)
         self.assertEqual([name for name, address in addresses.items() if not address], [])
 
-    def test_structs_have_the_sizes_of_the_bindings(self):
+    def test_struct_sizes_match_the_bindings(self):
         nvshmem = load()
         self.assertEqual((nvshmem.uniqueid()._data.itemsize, nvshmem.InitAttr()._data.itemsize), (128, 144))
         self.assertEqual(nvshmem.TeamConfig()._data.itemsize, 64)
@@ -101,13 +101,13 @@ class Nvshmem4py(unittest.TestCase):
         with self.assertRaises(nvshmem.NVSHMEMError):
             initialize(nvshmem, nvshmem.uniqueid(), 0, 0)
 
-    def test_two_processes_by_unique_id(self):
+    def test_two_processes_connect_by_unique_id(self):
         command = [sys.executable, "-B", __file__, "--pe"]
         with subprocess.Popen([*command, "0"], stdout=subprocess.PIPE) as first:
             with subprocess.Popen([*command, "1"], stdin=first.stdout) as second:
                 self.assertEqual((first.wait(60), second.wait(60)), (0, 0))
 
-    def test_cases_of_the_python_api(self):
+    def test_python_api_cases_pass(self):
         cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvshmem4py_cases.py")
         environment = {**os.environ, "LD_PRELOAD": os.environ["GDRKIT_NVSHMEM_HOST"],
                        "LD_LIBRARY_PATH": os.environ["GDRKIT_CUDA_STUB"]}

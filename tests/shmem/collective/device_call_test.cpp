@@ -115,8 +115,8 @@ void run_device_calls(core::Pe& pe) {
   EXPECT_TRUE(succeeded(pe.barrier_all()));
 }
 
-TEST(ShmemDeviceCall, EveryOperationAndScopeOfTwoPes) { run_shmem_job(little_scratch(2), run_device_calls); }
-TEST(ShmemDeviceCall, EveryOperationAndScopeOfFourPes) { run_shmem_job(little_scratch(4), run_device_calls); }
+TEST(ShmemDeviceCall, RunsEveryOperationAndScopeOnTwoPes) { run_shmem_job(little_scratch(2), run_device_calls); }
+TEST(ShmemDeviceCall, RunsEveryOperationAndScopeOnFourPes) { run_shmem_job(little_scratch(4), run_device_calls); }
 
 }  // namespace
 }  // namespace gdrkit::shmem_impl::collective

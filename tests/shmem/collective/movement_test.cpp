@@ -81,7 +81,7 @@ void run_movements(core::Pe& pe, CollectiveSide& side, std::size_t size_bytes, s
   }
 }
 
-TEST(ShmemMovement, EveryByteArrivesAndNoOther) {
+TEST(ShmemMovement, CopiesExactlyTheRange) {
   for (const int n_pes : {1, 2, 3, 5, 8}) {
     SCOPED_TRACE(std::to_string(n_pes) + " PEs");
     run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
@@ -118,7 +118,7 @@ void run_broadcasts(core::Pe& pe, std::size_t size, std::size_t shift) {
   }
 }
 
-TEST(ShmemMovement, LargeBroadcastsGoInParts) {
+TEST(ShmemMovement, SplitsLargeBroadcasts) {
   for (const int n_pes : {3, 4, 5, 8}) {
     run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
       for (const std::size_t shift : {0U, 8U}) run_broadcasts(pe, 1'000'003, shift);
@@ -126,7 +126,7 @@ TEST(ShmemMovement, LargeBroadcastsGoInParts) {
   }
 }
 
-TEST(ShmemMovement, BroadcastsGoInShares) {
+TEST(ShmemMovement, BroadcastsInShares) {
   for (const tests::InShares& one : tests::broadcasts_in_shares) {
     if (!one.can_run()) continue;
     run_shmem_job(one.options(), [&](core::Pe& pe) {
@@ -136,7 +136,7 @@ TEST(ShmemMovement, BroadcastsGoInShares) {
   }
 }
 
-TEST(ShmemMovement, InPlace) {
+TEST(ShmemMovement, SupportsInPlaceBuffers) {
   run_shmem_job(little_scratch(3), [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     for (const Way way : {Way::host, Way::stream}) {
@@ -204,14 +204,14 @@ void run_many_calls(core::Pe& pe, unsigned rounds, const std::vector<std::size_t
   }
 }
 
-TEST(ShmemMovement, CallsMayFollowEachOther) {
+TEST(ShmemMovement, RepeatsCalls) {
   run_shmem_job(little_scratch(tests::pes_with_own_device(4)), [](core::Pe& pe) {
     run_many_calls(pe, 120, {4, 8, 200, 1500, 6000, 20'000});
   });
 }
 
 /// The same cells of the scratch memory belong to other senders from call to call.
-TEST(ShmemMovement, CallsInSharesMayFollowEachOther) {
+TEST(ShmemMovement, RepeatsCallsInShares) {
   tests::ShmemJobOptions options = tests::InShares{tests::pes_with_own_device(4), 0}.options();
   options.heap_bytes = std::uint64_t{32} << 20;
   run_shmem_job(options, [](core::Pe& pe) { run_many_calls(pe, 60, {8, 20'000, 110'001, 240'000}); });

@@ -34,7 +34,7 @@ CollectiveRoute route_of(CollectiveOperation operation, std::uint64_t size_bytes
   return plan_collective(operation, size_bytes, team_of(n_pes)).route;
 }
 
-TEST(ShmemPlan, SizesOfTheTestsInSharesGoInShares) {
+TEST(ShmemPlan, SelectsSharesForTheTestsOfShares) {
   for (const tests::InShares& one : tests::broadcasts_in_shares) {
     const auto team = team_of(one.n_pes, one.options().heap_max_bytes);
     EXPECT_EQ(plan_collective(CollectiveOperation::broadcast, one.size_bytes, team).route, CollectiveRoute::shares)
@@ -47,7 +47,7 @@ TEST(ShmemPlan, SizesOfTheTestsInSharesGoInShares) {
   }
 }
 
-TEST(ShmemPlan, TwoPesHaveNoShares) {
+TEST(ShmemPlan, NeverSelectsSharesForTwoPes) {
   for (std::uint64_t size = 8; size <= 256 * mib; size *= 2) {
     EXPECT_NE(route_of(CollectiveOperation::reduce, size, 2), CollectiveRoute::shares);
     EXPECT_NE(route_of(CollectiveOperation::broadcast, size, 2), CollectiveRoute::shares);

@@ -167,12 +167,12 @@ void run_types(core::Pe& pe) {
   run_type<double>(pe, side, GDRKIT_SHMEM_TYPE_DOUBLE);
 }
 
-TEST(ShmemReduction, EveryTypeAndReductionOfOnePe) { run_shmem_job(little_scratch(1), run_types); }
-TEST(ShmemReduction, EveryTypeAndReductionOfTwoPes) { run_shmem_job(little_scratch(2), run_types); }
-TEST(ShmemReduction, EveryTypeAndReductionOfFivePes) { run_shmem_job(little_scratch(5), run_types); }
+TEST(ShmemReduction, ReducesEveryTypeOnOnePe) { run_shmem_job(little_scratch(1), run_types); }
+TEST(ShmemReduction, ReducesEveryTypeOnTwoPes) { run_shmem_job(little_scratch(2), run_types); }
+TEST(ShmemReduction, ReducesEveryTypeOnFivePes) { run_shmem_job(little_scratch(5), run_types); }
 
 /// Rounded sums depend on their order; all PEs must nevertheless get the same bits.
-TEST(ShmemReduction, AllPesHaveTheSameBits) {
+TEST(ShmemReduction, AllPesReceiveIdenticalBits) {
   run_shmem_job(little_scratch(4), [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     for (const std::size_t count : {10U, 300U, 20'000U}) {
@@ -196,7 +196,7 @@ TEST(ShmemReduction, AllPesHaveTheSameBits) {
   });
 }
 
-TEST(ShmemReduction, GoesInShares) {
+TEST(ShmemReduction, ReducesInShares) {
   for (const tests::InShares& one : tests::reductions_in_shares) {
     if (!one.can_run()) continue;
     run_shmem_job(one.options(), [&](core::Pe& pe) {
@@ -221,7 +221,7 @@ TEST(ShmemReduction, GoesInShares) {
 }
 
 /// Numbers that are none, infinite, or too small, of the two-byte types: the CPU and the GPU round alike.
-TEST(ShmemReduction, TwoByteNumbersAtTheirLimits) {
+TEST(ShmemReduction, HandlesLimitsOfTwoByteTypes) {
   run_shmem_job(little_scratch(2), [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     struct Sum {

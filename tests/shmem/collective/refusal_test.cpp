@@ -31,7 +31,7 @@ collective::CollectiveCall sum_of_floats(void* target, const void* source, std::
           GDRKIT_SHMEM_SUM};
 }
 
-TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
+TEST(ShmemRefusal, InvalidArgumentsWriteNothing) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     const std::vector<std::uint8_t> before(4096, 0x5a);
@@ -79,7 +79,7 @@ TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
   });
 }
 
-TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
+TEST(ShmemRefusal, ReportsThePeWithDifferentArguments) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     const bool is_other = pe.pe() == 2;
@@ -111,7 +111,7 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
   });
 }
 
-TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
+TEST(ShmemRefusal, ComparesStreamCallsOnRequest) {
   auto options = little_scratch(2);
   options.compares_stream_collectives = true;
   run_shmem_job(options, [](core::Pe& pe) {
@@ -130,7 +130,7 @@ TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
 
 /// PE 1 does not take part: the other PE's GPU kernel ends at the limit, the next calls report it, and another team
 /// works.
-TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
+TEST(ShmemRefusal, ReportsAStreamThatTimedOut) {
   for (const std::uint64_t size : {16U, 20'000U}) {
     for (const bool is_broadcast : {false, true}) {
       auto options = little_scratch(2);
@@ -167,7 +167,7 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
 }
 
 /// The barrier of one member reports it; the others do not time out.
-TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
+TEST(ShmemRefusal, BarrierCompletesAfterAStreamTimedOut) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 64);
     const parts::Word word{side.source, 8, false};
@@ -192,7 +192,7 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
 }
 
 /// The CPUs compare the calls, so the CPU's limit applies.
-TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
+TEST(ShmemRefusal, HostCallTimesOutIfOtherPesAreMissing) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     auto team = pe.collectives().split_strided(world, 0, 1, 2);

@@ -39,7 +39,7 @@ std::vector<int> members_by_fcollect(core::Pe& pe, CollectiveSide& side, collect
   return members;
 }
 
-TEST(ShmemTeams, ThoseThatAreThereHaveAllPes) {
+TEST(ShmemTeams, PredefinedTeamsContainAllPes) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     for (const collective::Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
       EXPECT_EQ(*pe.collectives().my_pe(team), pe.pe());
@@ -92,7 +92,7 @@ TEST(ShmemTeams, StridedTeamsNumberTheirPes) {
   });
 }
 
-TEST(ShmemTeams, RowsAndColumnsOfAnUnevenSquare) {
+TEST(ShmemTeams, SplitsAnUnevenGridIntoRowsAndColumns) {
   run_shmem_job({.n_pes = 7}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     auto teams = pe.collectives().split_2d(world, 3);
@@ -109,7 +109,7 @@ TEST(ShmemTeams, RowsAndColumnsOfAnUnevenSquare) {
 }
 
 /// Teams that have used a place leave nothing that disturbs the next, whose PEs are others.
-TEST(ShmemTeams, PlacesAreUsedAgain) {
+TEST(ShmemTeams, ReusesSlotsOfDestroyedTeams) {
   run_shmem_job({.n_pes = 4}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     collective::Team last = invalid;
@@ -132,7 +132,7 @@ TEST(ShmemTeams, PlacesAreUsedAgain) {
   });
 }
 
-TEST(ShmemTeams, ThereIsANumberOfThem) {
+TEST(ShmemTeams, LimitsTheNumberOfTeams) {
   run_shmem_job({.n_pes = 2}, [](core::Pe& pe) {
     std::vector<collective::Team> teams;
     for (int i = 3; i < GDRKIT_SHMEM_TEAMS_MAX; ++i) teams.push_back(split(pe, world, 0, 1, 2));
@@ -145,7 +145,7 @@ TEST(ShmemTeams, ThereIsANumberOfThem) {
   });
 }
 
-TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
+TEST(ShmemTeams, RejectsDifferentAndInvalidArguments) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     auto made = pe.collectives().split_strided(world, 0, 1, pe.pe() == 1 ? 3 : 2);
     ASSERT_FALSE(made);

@@ -52,10 +52,10 @@ class Registers(unittest.TestCase):
         self.assertEqual(over, {})
         self.assertLessEqual(max(self.counts("__launch_bounds__(1024)", *steps).values()), 64)
 
-    def test_whole_program(self):
+    def test_links_as_a_whole_program(self):
         self.check(80, (["-c", "-Xptxas", "-v"], [SOURCE]))
 
-    def test_relocatable_device_code(self):
+    def test_links_relocatable_device_code(self):
         self.check(64, (["-dc"], [SOURCE]), (["-dlink", "-Xnvlink", "-v"], []))
 
 

@@ -52,7 +52,7 @@ constexpr Work works[] = {
 
 class ShmemOnABusyGpu : public testing::TestWithParam<std::tuple<const char*, Work>> {};
 
-TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetAllTheSame) {
+TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetCorrectly) {
   const auto& [engine, work] = GetParam();
   fakes::busy_gpu().reset();
   work.begin(fakes::busy_gpu());

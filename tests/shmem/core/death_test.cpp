@@ -112,7 +112,7 @@ const Step steps[] = {
     {"before it finalizes", [](Pe&) {}, [](Pe& pe) { return pe.finalize(); }},
 };
 
-TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
+TEST(ShmemDeath, CallsOfOtherPesFailAndReportTheKilledPe) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
@@ -143,7 +143,7 @@ TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
 }
 
 // PE 1 detects that PE 2 was killed, and ends. PE 0 checks only then, and must still report PE 2.
-TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotNamed) {
+TEST(ShmemDeath, ReportsTheKilledPeRatherThanPesThatLeft) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();

@@ -93,7 +93,7 @@ void run_reductions(Pe& pe, const ThreadObjects& objects, int index) {
   }
 }
 
-TEST(HostThreads, OfOnePeCallAllAtOnce) {
+TEST(HostThreads, CallAllFunctionsConcurrently) {
   run_shmem_job({.n_pes = tests::pes_with_own_device(2)}, [](Pe& pe) {
     if (pe.n_pes() < 2) return;
     ThreadObjects objects;

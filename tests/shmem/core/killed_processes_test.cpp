@@ -74,10 +74,10 @@ void kill_at_all_messages(const MortalJob& job, int first) {
 }
 
 /// Starts after its first two messages, hello and proof: before them, no other PE can detect its death.
-TEST(ShmemKilled, AMemberAtEachOfItsMessages) { kill_at_all_messages({}, 2); }
+TEST(ShmemKilled, ReportsAMemberKilledAtAnyMessage) { kill_at_all_messages({}, 2); }
 
 /// Starts after its first four messages, two challenges and two welcomes: they go to PEs that have connected.
-TEST(ShmemKilled, TheFirstPeAtEachOfItsMessages) { kill_at_all_messages({.victim = 0}, 4); }
+TEST(ShmemKilled, ReportsTheFirstPeKilledAtAnyMessage) { kill_at_all_messages({.victim = 0}, 4); }
 
 /// What all do over and over when the victim dies.
 struct Loop {
@@ -170,7 +170,7 @@ void kill_in_loop(const MortalJob& job, const Loop& loop, std::chrono::microseco
   tests::expect_all_named_it(job, ends);
 }
 
-TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectives) {
+TEST(ShmemKilled, ReportsAPeKilledDuringTransfersAndCollectives) {
   for (const Loop& loop : loops) {
     for (const auto delay : {500us, 7000us}) {
       SCOPED_TRACE(std::string(loop.name) + ", after " + std::to_string(delay.count()) + " us");
@@ -181,7 +181,7 @@ TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectives) {
 }
 
 /// The same between machines. Streams wait for the CPU there, so they are not a separate case.
-TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectivesOverUcx) {
+TEST(ShmemKilled, ReportsAPeKilledDuringTransfersOverUcx) {
   ::setenv("UCX_TLS", "tcp,self", 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject

@@ -19,7 +19,7 @@ std::uint64_t offset_of(const Pe& pe, const void* address) {
   return reinterpret_cast<std::uint64_t>(address) - pe.heap().own_address(0);
 }
 
-TEST(ShmemMemory, ObjectsLieAtTheSameOffsetsOnAllPes) {
+TEST(ShmemMemory, ObjectsHaveTheSameOffsetsOnAllPes) {
   std::vector<std::vector<std::uint64_t>> offsets(4);
   run_shmem_job({.n_pes = 4}, [&](Pe& pe) {
     void* last = nullptr;
@@ -41,7 +41,7 @@ TEST(ShmemMemory, ObjectsLieAtTheSameOffsetsOnAllPes) {
   for (const auto& others : offsets) EXPECT_EQ(others, offsets[0]);
 }
 
-TEST(ShmemMemory, WhatWasFoundIsNotFoundAfterItWasFreed) {
+TEST(ShmemMemory, DoesNotFindFreedAllocations) {
   run_shmem_job({}, [](Pe& pe) {
     auto large = pe.allocate(4096, 1, false);
     ASSERT_TRUE(large) << large.error().text();
@@ -64,7 +64,7 @@ TEST(ShmemMemory, WhatWasFoundIsNotFoundAfterItWasFreed) {
 }
 
 /// Each thread and each allocation, more of them than are remembered.
-TEST(ShmemMemory, ManyAllocationsAreFoundByManyThreads) {
+TEST(ShmemMemory, ManyThreadsFindManyAllocations) {
   run_shmem_job({}, [](Pe& pe) {
     std::vector<char*> made;
     for (int i = 0; i < 9; ++i) {
@@ -88,7 +88,7 @@ TEST(ShmemMemory, ManyAllocationsAreFoundByManyThreads) {
   });
 }
 
-TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {
+TEST(ShmemMemory, TransfersReachTheGrownHeap) {
   run_shmem_job({}, [](Pe& pe) {
     const std::uint64_t before = pe.heap().size_bytes();
     constexpr std::size_t size = std::size_t{100} << 20;
@@ -113,7 +113,7 @@ TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {
   });
 }
 
-TEST(ShmemMemory, WhatIsTooLargeIsRefusedAndNothingIsLost) {
+TEST(ShmemMemory, RejectsHugeAllocationsWithoutLeaks) {
   run_shmem_job({.heap_max_bytes = std::uint64_t{128} << 20}, [](Pe& pe) {
     const std::uint64_t used = pe.heap().used_bytes();
     auto made = pe.allocate(std::size_t{1} << 40, 1, false);
@@ -128,7 +128,7 @@ TEST(ShmemMemory, WhatIsTooLargeIsRefusedAndNothingIsLost) {
   });
 }
 
-TEST(ShmemMemory, PesThatDisagreeAreToldWhoAndWhat) {
+TEST(ShmemMemory, ReportsThePeWithDifferentArguments) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     auto made = pe.allocate(pe.pe() == 1 ? 128 : 64, 1, false);
     ASSERT_FALSE(made);
@@ -144,7 +144,7 @@ TEST(ShmemMemory, PesThatDisagreeAreToldWhoAndWhat) {
   });
 }
 
-TEST(ShmemMemory, FreeWantsWhatAllocateGave) {
+TEST(ShmemMemory, FreeRequiresTheAllocatedAddress) {
   run_shmem_job({}, [](Pe& pe) {
     auto made = pe.allocate(1000, 1, false);
     ASSERT_TRUE(made);
@@ -156,7 +156,7 @@ TEST(ShmemMemory, FreeWantsWhatAllocateGave) {
   });
 }
 
-TEST(ShmemMemory, ZeroedMemoryIsZeroedAlsoWhenItWasUsed) {
+TEST(ShmemMemory, ZeroesReusedMemory) {
   run_shmem_job({}, [](Pe& pe) {
     auto made = pe.allocate(4096, 1, false);
     ASSERT_TRUE(made);
@@ -172,7 +172,7 @@ TEST(ShmemMemory, ZeroedMemoryIsZeroedAlsoWhenItWasUsed) {
   });
 }
 
-TEST(ShmemMemory, PointersReachEachPesCopy) {
+TEST(ShmemMemory, PointersAccessTheObjectOfEachPe) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);

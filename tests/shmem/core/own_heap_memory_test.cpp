@@ -39,7 +39,7 @@ class TakesOnePut final : public transport::Transport {
   bool is_pending_ = false;
 };
 
-TEST(OwnHeapMemory, StoresAreThereBeforeACopyThatFollowsThem) {
+TEST(OwnHeapMemory, StoresCompleteBeforeALaterCopy) {
   tests::run_shmem_job({.n_pes = 1}, [](Pe& pe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();

@@ -13,7 +13,7 @@
 namespace gdrkit {
 namespace {
 
-TEST(PublicAndPrivate, NamesAreOfDifferentTypes) {
+TEST(PublicAndPrivate, SymmetricBufferTypesDiffer) {
   EXPECT_FALSE((std::is_same_v<shmem::SymmetricBuffer<int>, shmem_impl::heap::SymmetricBuffer>));
 }
 

@@ -139,7 +139,7 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
 }
 
 /// Device functions recognise it, and reach the other PE's.
-TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
+TEST(SymmetricBuffer, GpuKernelsPutIntoABuffer) {
   run_shmem_job({.n_pes = tests::pes_with_own_device(2)}, [](Pe& pe) {
     if (pe.n_pes() < 2 || pe.connections().remote() != nullptr) return;
     OwnBuffer own(pe);
@@ -170,7 +170,7 @@ TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
   });
 }
 
-TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
+TEST(SymmetricBuffer, AllPesReportTheInvalidCallOfOnePe) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     const bool is_wrong = pe.pe() == 1;
     OwnBuffer own(pe);
@@ -207,7 +207,7 @@ TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
   });
 }
 
-TEST(SymmetricBuffer, AllocationsOfDifferentSizesAreRefused) {
+TEST(SymmetricBuffer, RejectsDifferentSizes) {
   run_shmem_job({}, [](Pe& pe) {
     OwnBuffer own(pe, AllocationKind::vmm_exportable, pe.pe() == 0 ? buffer_bytes : 4 * buffer_bytes);
     const auto error = error_of(pe.register_symmetric(own.address(), buffer_bytes));
@@ -216,7 +216,7 @@ TEST(SymmetricBuffer, AllocationsOfDifferentSizesAreRefused) {
   });
 }
 
-TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
+TEST(SymmetricBuffer, UnregisterRequiresARegisteredAddress) {
   run_shmem_job({}, [](Pe& pe) {
     OwnBuffer own(pe);
     auto object = pe.allocate(4096, 1, false);
@@ -253,7 +253,7 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
 }
 
 /// Also where the caller frees its own mapping first: the others still have theirs.
-TEST(SymmetricBuffer, FinalizingWithOneLeavesNothingBehind) {
+TEST(SymmetricBuffer, FinalizeReleasesRegisteredBuffers) {
   const auto run = [](int rounds) {
     for (int round = 0; round < rounds; ++round) {
       run_shmem_job({}, [](Pe& pe) {
@@ -310,7 +310,7 @@ TEST(SymmetricBuffer, SharesTheHeapsRangeWithItsGrowth) {
 }
 
 /// Memory that BAR1 cannot map: copies serve it, and BAR1 still serves the heap.
-TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
+TEST(SymmetricBuffer, CopiesIntoMemoryThatCannotBePinned) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "emulated memory that refuses to be pinned";
   run_shmem_job({}, [](Pe& pe) {
     constexpr std::size_t size = std::size_t{2} << 20;
@@ -346,7 +346,7 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
 }
 
 /// More chunks than BAR1's table has: copies serve the later ones.
-TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
+TEST(SymmetricHeapGrowth, TransfersReachChunksBeyondTheBar1Table) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "needs 17 GiB that are not written to";
   run_shmem_job({.heap_max_bytes = std::uint64_t{20} << 30}, [](Pe& pe) {
     void* last = nullptr;

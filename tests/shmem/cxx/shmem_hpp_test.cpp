@@ -41,7 +41,7 @@ void run_job(int n_pes, const std::function<void(Job&)>& body) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST(ShmemHpp, PutsGetsAndSignals) {
+TEST(ShmemHpp, TransfersDataAndSignals) {
   run_job(2, [](Job& job) {
     const int other = 1 - job.pe();
     auto data = job.allocate<int>(100);
@@ -69,7 +69,7 @@ TEST(ShmemHpp, PutsGetsAndSignals) {
   });
 }
 
-TEST(ShmemHpp, Atomics) {
+TEST(ShmemHpp, AtomicsUpdateWords) {
   run_job(3, [](Job& job) {
     auto words = job.allocate<std::int64_t>(2);
     words[0].fetch_add(-2, 0);
@@ -87,7 +87,7 @@ TEST(ShmemHpp, Atomics) {
   });
 }
 
-TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
+TEST(ShmemHpp, InvalidArgumentsThrowWithoutWriting) {
   run_job(1, [](Job& job) {
     auto data = job.allocate<int>(4);
     const std::vector<int> numbers(5, 1);
@@ -127,7 +127,7 @@ int errno_of(const std::function<void()>& call) {
   return 0;
 }
 
-TEST(ShmemHpp, AFailedAllocationHasItsCauseAsErrno) {
+TEST(ShmemHpp, FailedAllocationReportsTheCauseAsErrno) {
   run_job(2, [](Job& job) {
     const auto allocate = [&](std::size_t count) { (void)job.allocate<char>(count); };
     EXPECT_EQ(errno_of([&] { allocate(0); }), EINVAL);
@@ -153,7 +153,7 @@ TEST(ShmemHpp, APointerToAnUnknownPeThrows) {
   });
 }
 
-TEST(ShmemHpp, MemoryThatCannotBeSharedIsNotRegistered) {
+TEST(ShmemHpp, RejectsRegistrationOfUnshareableMemory) {
   run_job(2, [](Job& job) {
     std::vector<int> host(1000);
     try {

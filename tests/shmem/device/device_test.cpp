@@ -98,7 +98,7 @@ constexpr std::pair<ShmemScope, LaunchShape> scopes[] = {
     {ShmemScope::thread, {1, 1}}, {ShmemScope::warp, {1, 32}}, {ShmemScope::block, {1, 512}}};
 
 /// put, then signal: a PE that observes the signal observes all data, in each of many rounds.
-TEST(ShmemDevice, SignalsComeAfterTheirData) {
+TEST(ShmemDevice, SignalsArriveAfterTheirData) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const auto& [scope, shape] : scopes) {
@@ -114,7 +114,7 @@ TEST(ShmemDevice, SignalsComeAfterTheirData) {
   });
 }
 
-TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
+TEST(ShmemDevice, PutsAndGetsCopyExactlyTheRange) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     const int other = 1 - pe.pe();
@@ -143,7 +143,7 @@ TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemDevice, ValuesArrive) {
+TEST(ShmemDevice, PutWritesAValue) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const std::uint32_t completes_each : {0U, 1U}) {
@@ -158,7 +158,7 @@ TEST(ShmemDevice, ValuesArrive) {
   });
 }
 
-TEST(ShmemDevice, ASignalNeedsNoData) {
+TEST(ShmemDevice, SignalWorksWithoutData) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const ShmemOperation operation : {ShmemOperation::signal_set, ShmemOperation::put_signal}) {
@@ -175,7 +175,7 @@ TEST(ShmemDevice, ASignalNeedsNoData) {
 }
 
 /// Each group of a grid has a separate word, and no update is lost.
-TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
+TEST(ShmemDevice, LosesNoUpdateOfManyGroups) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     constexpr LaunchShape shape{3, 64};
@@ -207,7 +207,7 @@ TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
   });
 }
 
-TEST(ShmemDevice, ValuesAreRead) {
+TEST(ShmemDevice, GetReadsAValue) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     const std::uint64_t mine = 40 + static_cast<std::uint64_t>(pe.pe());
@@ -222,7 +222,7 @@ TEST(ShmemDevice, ValuesAreRead) {
 }
 
 /// Later rounds of the same signal, as a benchmark's batches have them.
-TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
+TEST(ShmemDevice, RoundNumbersContinueAcrossLaunches) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::ping_pong, ShmemScope::warp, 64);
@@ -237,7 +237,7 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
 }
 
 /// The PE's thread accesses the other PEs; ptr() returns no address for them.
-TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
+TEST(ShmemDevice, ReturnsAddressesOfLocalPesOnly) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     if (is_gpu) return;  // a host thread emulates a GPU thread
     const State state = pe.gpu_code().state();
@@ -250,7 +250,7 @@ TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
 }
 
 /// Of floats: PE p's source holds p + 1 in its first part, p + 11 in its second.
-TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
+TEST(ShmemDeviceTeams, BlockCollectivesDeliverEveryPart) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     constexpr std::size_t count = 300;
@@ -283,7 +283,7 @@ TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
   });
 }
 
-TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
+TEST(ShmemDevice, RepeatsBarriers) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const auto& [scope, shape] : scopes) {
@@ -294,7 +294,7 @@ TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
   });
 }
 
-TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
+TEST(ShmemDevice, BarrierTimesOutIfOtherPesAreMissing) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::barrier, ShmemScope::block, 0);

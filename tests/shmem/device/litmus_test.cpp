@@ -149,7 +149,7 @@ void report(const std::string& what, const LitmusResult& result) {
               static_cast<unsigned long long>(result.raced));
 }
 
-TEST(ShmemLitmus, NothingForbiddenIsSeen) {
+TEST(ShmemLitmus, ObservesNoForbiddenOutcome) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
@@ -170,7 +170,7 @@ TEST(ShmemLitmus, NothingForbiddenIsSeen) {
 }
 
 /// The opposite of the guaranteed order, slow enough to be observed by all PEs.
-TEST(ShmemLitmus, TheWrongOrderIsSeen) {
+TEST(ShmemLitmus, DetectsTheWrongOrder) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
@@ -182,7 +182,7 @@ TEST(ShmemLitmus, TheWrongOrderIsSeen) {
   });
 }
 
-TEST(ShmemLitmus, WhatComesOfMissingFencesIsReported) {
+TEST(ShmemLitmus, ReportsMissingFences) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
@@ -198,7 +198,7 @@ TEST(ShmemLitmus, WhatComesOfMissingFencesIsReported) {
 }
 
 /// get must not read what the multiprocessor's L1 cache holds of the other GPU's memory; and the shape would see it.
-TEST(ShmemLitmus, AGetByOrdinaryLoadsBringsWhatIsOld) {
+TEST(ShmemLitmus, GetByCachedLoadsReturnsStaleData) {
   if (!runs_on_gpus) GTEST_SKIP() << "host threads have no cache that stores do not reach";
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
@@ -215,7 +215,7 @@ TEST(ShmemLitmus, AGetByOrdinaryLoadsBringsWhatIsOld) {
 }
 
 /// The CPU's stores through BAR1: by put_signal in even rounds, by put, fence and put in odd ones.
-TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
+TEST(ShmemLitmus, GpuKernelReadsCpuDataPutBeforeTheSignal) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     player.clear();
@@ -246,7 +246,7 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
   });
 }
 
-TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
+TEST(ShmemLitmus, CpuReadsGpuDataPutBeforeTheSignal) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     player.clear();

@@ -44,7 +44,7 @@ void expect_strided(Pe& pe) {
   ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
 }
 
-TEST(NvshmemGpu, StridedElementsMoveAndNothingBetweenThem) {
+TEST(NvshmemGpu, StridedCopiesPreserveTheGaps) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     expect_strided<1>(pe);
     expect_strided<2>(pe);
@@ -73,7 +73,7 @@ TEST(NvshmemGpu, AlltoallsExchangesEveryPart) {
   });
 }
 
-TEST(NvshmemGpu, SumsOfFloatingPointWordsLoseNothing) {
+TEST(NvshmemGpu, FloatingPointSumsAreExact) {
   run_shmem_job({.n_pes = 4}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     auto* const words = tests::zeroed<float>(pe, 64 / sizeof(float));
@@ -91,7 +91,7 @@ TEST(NvshmemGpu, SumsOfFloatingPointWordsLoseNothing) {
 }
 
 /// Two bytes as half's are, on either side of a word of 4.
-TEST(NvshmemGpu, ChangesOfTwoBytesLeaveTheirNeighbours) {
+TEST(NvshmemGpu, TwoByteUpdatesPreserveAdjacentBytes) {
   run_shmem_job({.n_pes = 4}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     auto* const halves = tests::zeroed<std::uint16_t>(pe, 64 / sizeof(std::uint16_t));
@@ -109,7 +109,7 @@ TEST(NvshmemGpu, ChangesOfTwoBytesLeaveTheirNeighbours) {
   });
 }
 
-TEST(NvshmemGpu, OnlySymmetricAddressesHavePointers) {
+TEST(NvshmemGpu, ReturnsPointersForSymmetricAddressesOnly) {
   run_shmem_job({}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     char* const own = tests::zeroed<char>(pe, 64);
@@ -127,7 +127,7 @@ TEST(NvshmemGpu, OnlySymmetricAddressesHavePointers) {
   });
 }
 
-TEST(NvshmemGpu, TheGreatestValueKeepsItsLocation) {
+TEST(NvshmemGpu, MaxlocReturnsTheLocationOfTheMaximum) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     auto* const pairs = tests::zeroed<double>(pe, 64 / sizeof(double));

@@ -27,7 +27,7 @@ using WordTypes =
     ::testing::Types<std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
 TYPED_TEST_SUITE(ShmemDeviceWords, WordTypes);
 
-TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
+TYPED_TEST(ShmemDeviceWords, FindsWordsThatSatisfyTheComparison) {
   using Word = TypeParam;
   alignas(8) const Word held[6] = {1, 5, 1, 5, 9};  // whole words of 4 bytes, which are read for those of 2
   const int skip[] = {0, 1, 0, 0, 0};
@@ -48,7 +48,7 @@ TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
   EXPECT_FALSE(detail::test_word(held + 4, GDRKIT_SHMEM_LE, Word{5}));
 }
 
-TYPED_TEST(ShmemDeviceWords, FindsEveryWordOfThoseThatKeepHolding) {
+TYPED_TEST(ShmemDeviceWords, FindsEachSatisfiedWordEventually) {
   using Word = TypeParam;
   alignas(8) const Word held[4] = {3, 3, 3, 3};
   const int skip[4] = {0, 0, 1, 0};
@@ -87,7 +87,7 @@ TYPED_TEST(ShmemDeviceWords, WaitsForAnotherThread) {
   EXPECT_EQ(control.timed_out_address, 0U);
 }
 
-TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
+TEST(ShmemDeviceWordsEnd, AWaitTimesOutAndReportsTheWord) {
   const std::uint64_t held[2] = {};
   const Words<std::uint64_t, std::uint64_t> words{held, 2, nullptr, GDRKIT_SHMEM_EQ, 1};
   std::size_t indices[2] = {};
@@ -104,7 +104,7 @@ TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
   EXPECT_FALSE(wait_until_all(state_with(short_ns, nullptr), words)) << "without a control";
 }
 
-TEST(ShmemDeviceWordsEnd, NothingAskedForIsAnsweredAtOnce) {
+TEST(ShmemDeviceWordsEnd, ReturnsAtOnceForNoWords) {
   const std::uint64_t held[2] = {};
   const int skip[] = {1, 1};
   const Words<std::uint64_t, std::uint64_t> words{held, 2, skip, GDRKIT_SHMEM_EQ, 1};

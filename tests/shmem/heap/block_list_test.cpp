@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t unit = BlockList::unit_bytes;
 
-TEST(BlockList, TakesTheFirstThatFits) {
+TEST(BlockList, AllocatesTheFirstFit) {
   BlockList list;
   list.extend(16 * unit);
   EXPECT_EQ(list.take(1, unit), 0U);
@@ -25,7 +25,7 @@ TEST(BlockList, TakesTheFirstThatFits) {
   EXPECT_EQ(list.taken_bytes(), 4 * unit);
 }
 
-TEST(BlockList, AlignsAndKeepsWhatLiesBefore) {
+TEST(BlockList, AlignsBlocksAndReusesTheGapBefore) {
   BlockList list;
   list.extend(16 * unit);
   EXPECT_EQ(list.take(1, unit), 0U);
@@ -48,7 +48,7 @@ TEST(BlockList, FindsABlockFromAnyOfItsBytes) {
   EXPECT_FALSE(list.find(2 * unit));
 }
 
-TEST(BlockList, RefusesWhatIsNoStart) {
+TEST(BlockList, RejectsOffsetsThatDoNotStartABlock) {
   BlockList list;
   list.extend(8 * unit);
   ASSERT_TRUE(list.take(2 * unit, unit));
@@ -57,7 +57,7 @@ TEST(BlockList, RefusesWhatIsNoStart) {
   EXPECT_FALSE(list.give_back(0));
 }
 
-TEST(BlockList, MissingBytesAreWhatItTakes) {
+TEST(BlockList, ReportsTheBytesItMustGrowBy) {
   BlockList list;
   list.extend(8 * unit);
   ASSERT_TRUE(list.take(5 * unit, unit));
@@ -85,7 +85,7 @@ TEST(BlockList, ShrinkUndoesExtend) {
 
 /// Compared with a map of bytes: blocks never overlap, all free bytes can be taken again, and equal calls give equal
 /// results.
-TEST(BlockList, SurvivesManyCallsInAnyOrder) {
+TEST(BlockList, StaysConsistentAfterManyRandomCalls) {
   BlockList list, twin;
   std::mt19937 random(7);
   std::map<std::uint64_t, std::uint64_t> taken;

@@ -149,26 +149,32 @@ TEST_F(HeapSpaceOnGpu, SharesAndMapsAWholeAllocation) {
   EXPECT_EQ(driver.mappings, 0) << "unmapped once";
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesMemoryOfCudaMalloc) {
+TEST_F(HeapSpaceOnGpu, RejectsMemoryOfCudaMalloc) {
   driver.retain_result = 1;  // CUDA_ERROR_INVALID_VALUE
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "cuMemCreate did not allocate the memory");
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesMemoryWithoutAFileDescriptor) {
+TEST_F(HeapSpaceOnGpu, RejectsMemoryWithoutAFileDescriptor) {
   driver.export_result = 1;
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesHostMemory) {
+TEST_F(HeapSpaceOnGpu, RejectsHostMemory) {
   driver.type = platform::cuda_memory_type_host;
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
   driver.pointer_result = 1;  // memory that is unknown to the driver
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
 }
 
+<<<<<<< HEAD
 TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
   expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "register the allocation from the start");
   expect_refusal(buffer, 5 * mebibyte, EINVAL, "register the allocation from the start");
+=======
+TEST_F(HeapSpaceOnGpu, RejectsMemoryOfOtherGpusAndPartialAllocations) {
+  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "must begin where its allocation begins");
+  expect_refusal(buffer, 5 * mebibyte, EINVAL, "must begin where its allocation begins");
+>>>>>>> n-t
   driver.ordinal = 3;
   expect_refusal(buffer, mebibyte, EINVAL, ": this PE uses GPU 0");
 }

@@ -51,21 +51,21 @@ def assert_named(test, end, text):
 
 
 class ShmemAcrossNamespaces(Test):
-    def test_two_machines_of_one_pe(self):
+    def test_connects_two_machines_of_one_pe(self):
         ends = run_job("check", "-e", "16K", "--rounds", "20", *([] if IS_FULL else SHORT))
         assert_green(self, ends)
         self.assertIn("2 PEs on", ends[0]["out"])
 
-    def test_two_machines_of_two_pes(self):
+    def test_connects_two_machines_of_two_pes(self):
         assert_green(self, run_job("check", "-e", "16K", "--rounds", "10", *SHORT, pes=2))
 
-    def test_a_killed_pe_is_named_on_both_machines(self):
+    def test_both_machines_report_a_killed_pe(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30)
         self.assertEqual(ends[3]["code"], -9)
         for end in ends[:3]:
             assert_named(self, end, r"PE 3\b.*(has ended|has left|left)")
 
-    def test_a_machine_that_cannot_be_reached_is_named(self):
+    def test_reports_an_unreachable_machine(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", cut_after=3, limit=30)
         assert_named(self, ends[0], r"PE 1\b.*has ended")
         assert_named(self, ends[1], r"PE 0\b.*has ended")
@@ -81,27 +81,27 @@ class ShmemAcrossContainers(Test):
         self.job = {"containers": True, "environment": {"GDRKIT_SHMEM_SOCKET_DIR": self.folder, "GDRKIT_SHMEM_HOSTID": "node",
                                                         "GDRKIT_UCX_LIBRARY": "/nonexistent"}}
 
-    def test_all_pes_are_of_one_machine(self):
+    def test_containers_share_one_node(self):
         ends = run_job("check", "-e", "16K", "--rounds", "10", *([] if IS_FULL else SHORT), pes=2, **self.job)
         assert_green(self, ends)
         self.assertIn("4 PEs on", ends[0]["out"])
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_a_killed_pe_is_named_in_both_containers(self):
+    def test_both_containers_report_a_killed_pe(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30, **self.job)
         self.assertEqual(ends[3]["code"], -9)
         for end in ends[:3]:
             assert_named(self, end, r"PE 3\b.*(has ended|has left|left)")
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_without_the_folder_the_refusal_says_what_to_do(self):
+    def test_error_without_the_folder_states_the_remedy(self):
         del self.job["environment"]["GDRKIT_SHMEM_SOCKET_DIR"]
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
             self.assertRegex(end["err"], "PE 1: cannot connect to PE 0 of the same node: .*Connection refused .*; mount "
                              "the same GDRKIT_SHMEM_SOCKET_DIR in all containers")
 
-    def test_a_folder_that_others_can_enter_is_refused(self):
+    def test_rejects_a_folder_that_others_can_enter(self):
         os.chmod(self.folder, 0o777)
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
@@ -109,14 +109,14 @@ class ShmemAcrossContainers(Test):
 
 
 class ShmemOverASlowLink(Test):
-    def test_check_is_green(self):
+    def test_shmem_check_passes(self):
         ends = run_job("check", "-e", "64K", "--rounds", "10", *SHORT, qdisc=SLOW)
         assert_green(self, ends)
         self.assertGreater(sum(end["drops"] for end in ends), 0, "the link lost nothing")
 
 
 class ShmemOverALossyLink(Test):
-    def test_check_is_green(self):
+    def test_shmem_check_passes(self):
         ends = run_job("check", "-e", "4K", "--rounds", "5", *([] if IS_FULL else SHORT), qdisc=NETEM)
         assert_green(self, ends)
         self.assertGreater(sum(end["drops"] for end in ends), 0, "the link lost nothing")

@@ -44,7 +44,7 @@ TEST(NodeMeeting, GroupsByBootIdentifier) {
               ElementsAre("0 2 4 ", "1 3 ", "0 2 4 ", "1 3 ", "0 2 4 "));
 }
 
-TEST(NodeMeeting, UsersAndNetworkNamespacesAreApart) {
+TEST(NodeMeeting, SeparatesUsersAndNetworkNamespaces) {
   EXPECT_THAT(meet_on(4,
                       [](int pe) {
                         node::MachineName name = machine("one");
@@ -63,7 +63,7 @@ TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
 }
 
 /// Copies of a virtual machine have equal names, and only a connection distinguishes them.
-TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
+TEST(NodeMeeting, SeparatesEqualNamesThatCannotConnect) {
   std::atomic<int> refused{0};
   const auto ends = run_pes(5, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const node::MachineName name = machine("a copy");
@@ -81,7 +81,7 @@ TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
   EXPECT_THAT(ends, ElementsAre("0 3 4 ", "1 ", "2 ", "0 3 4 ", "0 3 4 "));
 }
 
-TEST(NodeMeeting, ANetworkNamespaceIsAMachine) {
+TEST(NodeMeeting, EachNetworkNamespaceIsASeparateNode) {
   std::atomic<int> refused{0};
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::unshare(CLONE_NEWNET) != 0) refused = errno;

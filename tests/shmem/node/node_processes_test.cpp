@@ -87,7 +87,7 @@ std::vector<std::string> run_nodes(const std::function<std::string(bootstrap::Ex
 
 /// Points: around the steps "finding the node of each PE", "connecting the PEs of each node" and "starting each node",
 /// between which all else happens.
-TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
+TEST(NodeProcesses, ReportsAPeKilledWhileJoining) {
   for (const int killed : {0, 2}) {
     for (int point = 0; point < 6; ++point) {
       const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
@@ -174,7 +174,7 @@ rlim_t next_file() {
   return static_cast<rlim_t>(next.get());
 }
 
-TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
+TEST(NodeProcesses, ReportsAPeWithoutFreeDescriptors) {
   for (const int poor : {0, 2}) {
     const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
       auto node = node::Node::join(exchange, 4096, long_limit);
@@ -196,7 +196,7 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
   }
 }
 
-TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
+TEST(NodeProcesses, FirstPeReportsThatItsDescriptorLimitIsTooLow) {
   const auto ends = run_nodes([](bootstrap::Exchange& exchange) -> std::string {
     // Also for the undefined-behaviour sanitizer, which opens a pipe when it checks a class for the first time.
     if (auto end = gather_and_check(exchange, 0, "before the limit"); !end.empty()) return end;
@@ -209,7 +209,7 @@ TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
 }
 
 /// Linux bounds how many descriptors of a user are on their way: they go in turns then.
-TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
+TEST(NodeProcesses, PassesManyDescriptorsUnderALowLimit) {
   constexpr int n_pes = 16;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user, and no limit holds for root";
   const int cpu = ::sched_getcpu();
@@ -239,7 +239,7 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
 }
 
 /// The state after the regular end of one PE, while others still check.
-TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
+TEST(NodeProcesses, APeThatLeftAndExitedIsNotAnError) {
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::Node::join(exchange, 4096, long_limit);
     if (!node) return end_of(node);
@@ -285,7 +285,7 @@ std::string own_local_names() {
   return own;
 }
 
-TEST(NodeProcesses, NothingRemainsOfKilledOnes) {
+TEST(NodeProcesses, KilledPesLeaveNoSockets) {
   int told[2];
   ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) {

@@ -46,7 +46,7 @@ std::string require(bool is_true, const char* what) { return is_true ? "" : what
 #define REQUIRE(condition) \
   if (const std::string wrong = require(condition, #condition); !wrong.empty()) return wrong
 
-TEST(Node, AllPesOfThisMachineAreOnIt) {
+TEST(Node, ContainsAllPesOfThisMachine) {
   const auto ends = run_node(5, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     REQUIRE((node.pes() == std::vector<int>{0, 1, 2, 3, 4}));
     REQUIRE(node.has(4) && !node.has(5) && !node.has(-1));
@@ -121,7 +121,7 @@ TEST(Node, WorksForOnePe) {
       Each(std::string()));
 }
 
-TEST(Node, NamesDifferentSizesAndGoesOn) {
+TEST(Node, ReportsDifferentSizesAndContinues) {
   const auto ends = run_node(3, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     const char bytes[257] = {};
     char all[3 * 257];
@@ -137,21 +137,21 @@ TEST(Node, NamesDifferentSizesAndGoesOn) {
                  HasSubstr("PE 1 exchanges 8 bytes for 'heap chunk', but PE 0 exchanges 16 bytes for 'heap chunk'"))));
 }
 
-TEST(Node, NamesDifferentAreasOnAllPes) {
+TEST(Node, AllPesReportDifferentAreaSizes) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) {
     return end_of(node::Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
   });
   EXPECT_THAT(ends, Each(HasSubstr("PE 2 requests 4096 bytes, but PE 0 requests 8192")));
 }
 
-TEST(Node, AnAreaThatCannotBeFailsOnAllPes) {
+TEST(Node, AllPesReportAnImpossibleAreaSize) {
   const auto ends = run_pes(2, long_limit, [](bootstrap::Exchange& exchange) {
     return end_of(node::Node::join(exchange, SIZE_MAX / 8, long_limit));
   });
   EXPECT_THAT(ends, Each(HasSubstr("memory for the PEs of this node")));
 }
 
-TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
+TEST(Node, ReportsADeadPeUnlessItLeft) {
   for (const bool leaves : {false, true}) {
     const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
       auto node = node::Node::join(exchange, area_bytes, long_limit);
@@ -172,7 +172,7 @@ TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
   }
 }
 
-TEST(Node, NamesAPeThatIsGoneWhileDescriptorsArePassed) {
+TEST(Node, ReportsAPeThatLeftDuringDescriptorPassing) {
   for (const int gone : {0, 2}) {
     const auto ends = run_node(3, [&](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
       return exchange.pe() == gone ? "left" : pass_files(node, exchange.pe());
@@ -219,7 +219,7 @@ bootstrap::UniqueFd connect_as_stranger(const std::string& name) {
   return socket;
 }
 
-TEST(Node, StrangersOnItsSocketDoNotStopIt) {
+TEST(Node, IgnoresForeignConnectionsToItsSocket) {
   std::vector<bootstrap::UniqueFd> strangers;
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 2) {
@@ -243,7 +243,7 @@ TEST(Node, StrangersOnItsSocketDoNotStopIt) {
   EXPECT_THAT(ends, Each(std::string()));
 }
 
-TEST(Node, LeavesNothingOpen) {
+TEST(Node, LeaksNoDescriptors) {
   const auto round = [] {
     return run_node(4, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); });
   };

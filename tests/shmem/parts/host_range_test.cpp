@@ -27,7 +27,7 @@ extern "C" void* sbrk(std::intptr_t increment) noexcept {
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
+TEST(ShmemHostRange, KnowsTheStackOfTheCallingThreadOnly) {
   // Not a variable: the address sanitizer may place those elsewhere.
   const void* const mine = __builtin_frame_address(0);
   EXPECT_TRUE(is_surely_host(mine, 16));
@@ -41,7 +41,7 @@ TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
   EXPECT_FALSE(knows_other);
 }
 
-TEST(ShmemHostRange, WhatLeavesTheStackIsNotKnown) {
+TEST(ShmemHostRange, RangesPastTheStackAreUnknown) {
   char mine[64] = {};
   EXPECT_FALSE(is_surely_host(mine, SIZE_MAX));
   EXPECT_FALSE(is_surely_host(mine, std::size_t{1} << 40));
@@ -62,7 +62,7 @@ char variable[100] = {1};
 char zeroed[100];
 const char constant[100] = {1};
 
-TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreNotKnown) {
+TEST(ShmemHostRange, KnowsVariablesOfTheProgramOnly) {
   EXPECT_TRUE(is_surely_host(variable, sizeof variable));
   EXPECT_TRUE(is_surely_host(zeroed, sizeof zeroed));
   EXPECT_FALSE(is_surely_host(variable, SIZE_MAX));
@@ -70,7 +70,7 @@ TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreNotKnown) {
   EXPECT_FALSE(is_surely_host(reinterpret_cast<const void*>(&::getpid), 1));
 }
 
-TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
+TEST(ShmemHostRange, MappedMemoryIsUnknown) {
   constexpr std::size_t size_bytes = 1 << 20;
   void* const mapped = ::mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
@@ -90,7 +90,7 @@ TEST(ShmemHostRange, SmallBlocksOfMallocAreHostMemoryOnTheMainThread) {
   EXPECT_TRUE(knows_main_heap);
 }
 
-TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
+TEST(ShmemHostRange, ReportsTheSameInAForkedChild) {
   auto* const heap = static_cast<char*>(::sbrk(4096));
   ASSERT_NE(heap, reinterpret_cast<char*>(-1));
   const auto answers = [&] {
@@ -139,7 +139,7 @@ struct Fiber {
 Fiber* fiber = nullptr;
 
 // Its frame is below the thread's stack, and `between` lies between both.
-TEST(ShmemHostRange, AFiberDoesNotMakeAllMemoryAboveItItsStack) {
+TEST(ShmemHostRange, FiberDoesNotExtendTheStackOfItsThread) {
   constexpr std::size_t size_bytes = 1 << 18;
   void* const memory = ::mmap(nullptr, 2 * size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);

@@ -18,7 +18,7 @@ namespace {
 
 using tests::run_shmem_job;
 
-TEST(LocalBuffers, FindsRangesInsideOne) {
+TEST(LocalBuffers, FindsRangesInsideABuffer) {
   LocalBuffers buffers;
   EXPECT_FALSE(buffers.find(100, 1));
   ASSERT_TRUE(buffers.add(100, 50, transport::LocalMemory::device));
@@ -36,7 +36,7 @@ TEST(LocalBuffers, FindsRangesInsideOne) {
   EXPECT_FALSE(buffers.find(150, 1));
 }
 
-TEST(LocalBuffers, WhatIsWrongIsRefused) {
+TEST(LocalBuffers, RejectsOverlappingAndInvalidRanges) {
   LocalBuffers buffers;
   ASSERT_TRUE(buffers.add(100, 50, transport::LocalMemory::device));
   const std::pair<int, int> overlapping[] = {{100, 50}, {99, 2}, {149, 1}, {90, 100}, {120, 1}};
@@ -69,7 +69,7 @@ platform::CudaCalls driver_with_type(unsigned type) {
   return calls;
 }
 
-TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
+TEST(LocalBuffers, SmallStackAndHeapRangesRequireNoDriverQuery) {
   const LocalBuffers buffers;
   // The result for memory that cudaHostRegister has pinned.
   const auto calls = driver_with_type(platform::cuda_memory_type_host);
@@ -85,7 +85,7 @@ TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
   EXPECT_EQ(questions, 1);
 }
 
-TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
+TEST(LocalBuffers, MemoryUnknownToTheDriverIsNotPinned) {
   const LocalBuffers buffers;
   constexpr std::size_t size = 65536;
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,7 +97,7 @@ TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
 }
 
 /// Device memory may replace other mapped memory, so results are not cached.
-TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
+TEST(LocalBuffers, QueriesTheDriverForMappedMemoryEveryTime) {
   LocalBuffers buffers;
   constexpr std::size_t size = 65536;
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -117,7 +117,7 @@ TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
 }
 
 /// Of host memory, and on a GPU of device memory, also by the streams' GPU kernels.
-TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
+TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryCopyTheSameBytes) {
   run_shmem_job({}, [](core::Pe& pe) {
     constexpr std::size_t size = 20000;
     auto target = pe.allocate(size, 1, true);
@@ -174,7 +174,7 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
   });
 }
 
-TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
+TEST(ShmemGpuCode, RejectsInvalidFunctionsAndModules) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     EXPECT_EQ(pe.gpu_code().cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
     EXPECT_EQ(pe.gpu_code().initialise_module(nullptr).error().errno_value, EINVAL);

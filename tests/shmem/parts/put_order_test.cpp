@@ -68,7 +68,7 @@ TEST_F(PutOrderOfTwo, WithoutAFenceNothingIsOrdered) {
   EXPECT_EQ(calls(), "a puts, b puts, a puts, b puts");
 }
 
-TEST_F(PutOrderOfTwo, AFenceCompletesOtherWaysAndOrdersTheSameOne) {
+TEST_F(PutOrderOfTwo, FenceOrdersOneTransportAndCompletesTheOther) {
   put(a);
   order_.fence();
   put(a);
@@ -80,7 +80,7 @@ TEST_F(PutOrderOfTwo, AFenceCompletesOtherWaysAndOrdersTheSameOne) {
 }
 
 /// The later put by a is after the fence, the earlier one is before it.
-TEST_F(PutOrderOfTwo, WhatAFenceFollowedIsCompletedAlsoWhenItsWayWasUsedSince) {
+TEST_F(PutOrderOfTwo, CompletesFencedPutsDespiteLaterPutsOfTheTransport) {
   put(a);
   order_.fence();
   put(a);
@@ -94,7 +94,7 @@ TEST_F(PutOrderOfTwo, WhatAFenceFollowedIsCompletedAlsoWhenItsWayWasUsedSince) {
   EXPECT_EQ(calls(), "a completes, b orders, b puts");
 }
 
-TEST_F(PutOrderOfTwo, WhatIsCompleteIsNotCompletedAgain) {
+TEST_F(PutOrderOfTwo, DoesNotCompleteCompletedPutsAgain) {
   put(a);
   order_.fence();
   ASSERT_TRUE(tests::succeeded(transports_[a]->complete(0)));

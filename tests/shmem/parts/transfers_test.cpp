@@ -45,7 +45,7 @@ std::vector<std::uint8_t> read_all(core::Pe& pe, const void* source, int other) 
 // Around the limits of the transports, and across the CPU's and the mapping's words.
 constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 4096, 4097, 32768, 32769, 500001};
 
-TEST(ShmemTransfer, PutsAndGetsMoveEveryByteAndNoOther) {
+TEST(ShmemTransfer, PutsAndGetsCopyExactlyTheRange) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = (pe.pe() + 1) % 3;
@@ -73,7 +73,7 @@ TEST(ShmemTransfer, PutsAndGetsMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
+TEST(ShmemTransfer, GetsIntoTheHeapCopyExactlyTheRange) {
   run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
@@ -95,7 +95,7 @@ TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
+TEST(ShmemTransfer, RejectsInvalidArgumentsWithoutWriting) {
   run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
@@ -138,7 +138,7 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
 }
 
 /// A PE that observes the signal observes the data, with every transport.
-TEST(ShmemTransfer, SignalsComeAfterTheirData) {
+TEST(ShmemTransfer, SignalsArriveAfterTheirData) {
   run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
@@ -180,7 +180,7 @@ TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
   });
 }
 
-TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
+TEST(ShmemTransfer, LosesNoAtomicOfAnyPeOrThread) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     const Objects objects(pe);
     std::vector<std::thread> threads;
@@ -218,7 +218,7 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
 }
 
 /// On the emulated device no engine but `automatic` can run: gets then take another way.
-TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
+TEST(ShmemTransfer, GetsByAnEngineCopyEveryByte) {
   for (const char* engine : {"automatic", "mover", "cpu"}) {
     ShmemJobOptions job;
     job.reading_engine = engine;
@@ -246,7 +246,7 @@ TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
   }
 }
 
-TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
+TEST(ShmemTransfer, GetsOfAllThreadsSucceedIfAnEngineCannotRun) {
   ShmemJobOptions job;
   job.reading_engine = "mover";
   for (int repeat = 0; repeat < 10; ++repeat) {  // only the first gets of a job encounter it
@@ -273,7 +273,7 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
 
 /// Temporarily replaces the heap by memory that cannot be mapped. The range must not be free, because memory of other
 /// threads could be placed there.
-TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
+TEST(ShmemTransfer, UsesTheNextTransportIfTheOwnHeapIsUnmappable) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
@@ -309,7 +309,7 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
 }
 
 /// As where BAR1 has room for what the heap grew by, but not for its first chunk.
-TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
+TEST(ShmemTransfer, CompletesStoresThroughMappedMemory) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
@@ -338,7 +338,7 @@ TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
   });
 }
 
-TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
+TEST(ShmemTransfer, ReportsAnUnknownEngine) {
   ShmemJobOptions job;
   job.reading_engine = "abacus";
   run_shmem_job(job, [&](core::Pe& pe) {
@@ -352,7 +352,7 @@ TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
   });
 }
 
-TEST(ShmemTransfer, DescribesWhatServesEachPe) {
+TEST(ShmemTransfer, DescribesTheTransportToEachPe) {
   run_shmem_job({}, [](core::Pe& pe) {
     for (int other = 0; other < pe.n_pes(); ++other) {
       auto text = pe.transfers().describe(other);

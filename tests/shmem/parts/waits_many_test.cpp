@@ -17,7 +17,7 @@ constexpr std::size_t count = 6;
 
 std::uint64_t* words_of(core::Pe& pe) { return tests::zeroed<std::uint64_t>(pe, count); }
 
-TEST(ShmemWaitMany, FindsWhatHolds) {
+TEST(ShmemWaitMany, FindsWordsThatSatisfyTheComparison) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::int32_t held[count] = {-1, 5, -1, 5, 9, -7};
@@ -62,7 +62,7 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
   });
 }
 
-TEST(ShmemWaitMany, NothingAskedForIsAnsweredAtOnce) {
+TEST(ShmemWaitMany, ReturnsAtOnceForNoWords) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;
@@ -74,7 +74,7 @@ TEST(ShmemWaitMany, NothingAskedForIsAnsweredAtOnce) {
   });
 }
 
-TEST(ShmemWaitMany, AWaitEndsAtItsLimit) {
+TEST(ShmemWaitMany, AWaitTimesOut) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;
@@ -86,7 +86,7 @@ TEST(ShmemWaitMany, AWaitEndsAtItsLimit) {
   });
 }
 
-TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
+TEST(ShmemWaitMany, RejectsInvalidArguments) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     auto* const address = reinterpret_cast<char*>(words_of(pe));
     const std::uint64_t values[2] = {};

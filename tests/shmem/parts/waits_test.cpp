@@ -46,7 +46,7 @@ TEST(ShmemWaiting, ComparesAsSignedOrUnsigned) {
   });
 }
 
-TEST(ShmemWaiting, AWaitEndsAtItsLimit) {
+TEST(ShmemWaiting, AWaitTimesOut) {
   run_shmem_job({}, [](core::Pe& pe) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);
@@ -59,7 +59,7 @@ TEST(ShmemWaiting, AWaitEndsAtItsLimit) {
   });
 }
 
-TEST(ShmemWaiting, NobodyLeavesABarrierBeforeAllHaveCome) {
+TEST(ShmemWaiting, ABarrierWaitsForAllPes) {
   constexpr int n_pes = 4;
   std::atomic<int> arrived[3] = {};
   run_shmem_job({.n_pes = n_pes}, [&](core::Pe& pe) {
@@ -74,7 +74,7 @@ TEST(ShmemWaiting, NobodyLeavesABarrierBeforeAllHaveCome) {
   });
 }
 
-TEST(ShmemWaiting, ManyPesOnFewCores) {
+TEST(ShmemWaiting, ManyPesWaitOnFewCores) {
   run_shmem_job({.n_pes = 16, .heap_bytes = 65536, .heap_max_bytes = std::uint64_t{64} << 20}, [](core::Pe& pe) {
     auto made = pe.allocate(16 * sizeof(std::uint64_t), 1, true);
     ASSERT_TRUE(made) << made.error().text();

@@ -70,7 +70,7 @@ TEST_P(ShmemProxied, EveryPeReachesEveryOther) {
 }
 
 /// Each update returns the old value, for words of either size.
-TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
+TEST_P(ShmemProxied, AtomicsReturnTheOldValue) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     EXPECT_EQ(atomic_swap<std::uint64_t>(state, object, 12, other), 0U);
@@ -93,7 +93,7 @@ TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
 }
 
 /// Odd sizes: in the command, and from memory; blocking and not.
-TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
+TEST_P(ShmemProxied, PutsAndGetsCopyExactlyTheRange) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     auto* const bytes = reinterpret_cast<unsigned char*>(object);
@@ -121,7 +121,7 @@ TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
 }
 
 /// A PE that observes the signal observes the data, for SET and ADD, and after a fence.
-TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
+TEST_P(ShmemProxied, SignalsArriveAfterTheirData) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     std::uint64_t* const target = object + 1;
@@ -150,7 +150,7 @@ TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
 }
 
 /// A GPU kernel that ends without quiet: the host's completes what it left in the ring.
-TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
+TEST_P(ShmemProxied, HostQuietCompletesCommandsOfEndedGpuKernels) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     for (std::uint64_t round = 1; round <= 20; ++round) {
       for (std::size_t i = 0; i < words; ++i) p(state, object + i, round, 1 - pe.pe());
@@ -161,7 +161,7 @@ TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
   });
 }
 
-TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
+TEST_P(ShmemProxied, NextQuietReportsFailedOperations) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     std::uint64_t foreign = 0;
@@ -297,7 +297,7 @@ TEST_P(ShmemProxied, CollectivesReachPesOfThisNodeAndOfOthers) {
   });
 }
 
-TEST_P(ShmemProxied, CollectivesOfTeamsWithOtherNumbers) {
+TEST_P(ShmemProxied, CollectivesSupportReorderedTeams) {
   run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t*) {
     auto backwards = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 3, -1, 4);
     ASSERT_TRUE(backwards);
@@ -357,7 +357,7 @@ TEST_P(ShmemProxied, TeamBarriersCompletePuts) {
 }
 
 /// The proxy writes the data of collectives to the reserved part of the heaps only.
-TEST_P(ShmemProxied, DataOfACollectiveStaysInTheReservedPart) {
+TEST_P(ShmemProxied, CollectivesStayInTheReservedScratchMemory) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State&, std::uint64_t* object) {
     const TeamState team = [&] {
       TeamEntry entry{};

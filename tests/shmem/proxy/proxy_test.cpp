@@ -72,7 +72,7 @@ class ProxyTest : public ::testing::Test {
 };
 
 /// Far more commands than places, so that threads wait for room and places are reused many times.
-TEST_F(ProxyTest, EachCommandIsCarriedOutOnceAndThoseOfAThreadInTheirOrder) {
+TEST_F(ProxyTest, ExecutesEachCommandOnceInThreadOrder) {
   constexpr std::uint64_t n_threads = 6;
   constexpr std::uint64_t each = 3 * proxy_places / 2;
   ASSERT_TRUE(succeeded(proxy_->serve()));
@@ -116,7 +116,7 @@ TEST_F(ProxyTest, ThreadsThatWaitTogetherShareACompletion) {
   EXPECT_EQ(work_.completions, 1);
 }
 
-TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
+TEST_F(ProxyTest, ReportsARingThatStaysFull) {
   state_.limit_ns = 30'000'000;
   for (std::uint64_t i = 0; i < proxy_places; ++i) (void)send_to_proxy(state_, put(i, ProxyWait::nothing));
   EXPECT_EQ(send_to_proxy(state_, put(9999, ProxyWait::nothing)), 0U);  // returns, although the ring stays full
@@ -134,7 +134,7 @@ TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
   EXPECT_EQ(work_.begun.size(), proxy_places) << "what had room was carried out";
 }
 
-TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
+TEST_F(ProxyTest, ContinuesAfterACommandTimedOut) {
   std::atomic<bool> is_released{false};
   work_.on_begin = [&](const ProxyCommand& command) -> base::Status {
     while (command.operand == 1 && !is_released.load()) std::this_thread::sleep_for(1ms);
@@ -158,7 +158,7 @@ TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
 }
 
 /// What a GPU kernel waits for ends when another PE has, long before the limit.
-TEST_F(ProxyTest, TheEndOfAPeEndsTheWaits) {
+TEST_F(ProxyTest, WaitsEndIfAPeExits) {
   shmem::detail::Control control{};
   control.is_broken = 1;
   state_.control_address = reinterpret_cast<std::uint64_t>(&control);
@@ -166,7 +166,7 @@ TEST_F(ProxyTest, TheEndOfAPeEndsTheWaits) {
   EXPECT_NE(control.timed_out_address, 0U);
 }
 
-TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
+TEST_F(ProxyTest, CompletesFailedCommandsAndReportsTheFirst) {
   work_.on_begin = [](const ProxyCommand& command) -> base::Status {
     if (command.operand % 2 == 0) return {};
     return base::fail(ENOMEM, "command %d cannot be carried out", static_cast<int>(command.operand));
@@ -189,7 +189,7 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
   EXPECT_STREQ(result.error().text(), "an operation of a GPU kernel failed: PE 1 has ended");
 }
 
-TEST_F(ProxyTest, DrainWaitsForWhatIsThereButNotForEver) {
+TEST_F(ProxyTest, DrainWaitsForPendingCommandsUntilItsLimit) {
   std::atomic<bool> is_released{false};
   work_.on_begin = [&](const ProxyCommand&) -> base::Status {
     while (!is_released.load()) std::this_thread::sleep_for(1ms);
@@ -219,7 +219,7 @@ TEST_F(ProxyTest, AnIdleProxySleeps) {
   EXPECT_LT(cpu_ns() - before, 250'000'000) << "a thread that spins takes 500 ms";
 }
 
-TEST_F(ProxyTest, AThreadThatCannotServeIsNotWaitedFor) {
+TEST_F(ProxyTest, DrainDoesNotWaitForAStoppedThread) {
   (void)send_to_proxy(state_, put(1, ProxyWait::nothing));
   proxy_->stop();
   EXPECT_TRUE(succeeded(proxy_->drain(0ms))) << "it will not be executed";

@@ -77,7 +77,7 @@ Stranger& stranger() {
 
 class ForgedMessages : public tests::FaultyJob {};
 
-TEST_F(ForgedMessages, ChangeNothing) {
+TEST_F(ForgedMessages, DoNotChangeMemory) {
   faulty.worker_set_am_recv_handler = [](platform::UcxWorkerHandle* worker,
                                          const platform::UcxMessageHandler* handler) {
     stranger().handler = *handler;
@@ -179,7 +179,7 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
   return text;
 }
 
-TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
+TEST_F(ForgedMessages, FromAnotherUserDoNotChangeMemory) {
   ::setenv("UCX_NET_DEVICES", "lo", 1);
   static std::atomic<int> arrived{0};
   static platform::UcxMessageHandler inner;

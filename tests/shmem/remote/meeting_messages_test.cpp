@@ -28,7 +28,7 @@ std::string take(MeetingMessages& messages) {
   return {data.begin(), data.end()};
 }
 
-TEST(MeetingMessages, AreThereOnceAllPiecesAre) {
+TEST(MeetingMessages, AreCompleteAfterTheLastPiece) {
   MeetingMessages messages;
   EXPECT_FALSE(messages.has(place, 3, 1));
   add(messages, 1, "ab", 0, 5);
@@ -41,7 +41,7 @@ TEST(MeetingMessages, AreThereOnceAllPiecesAre) {
   EXPECT_FALSE(messages.has(place, 3, 1)) << "was taken";
 }
 
-TEST(MeetingMessages, OfEarlierMeetingsAreForgotten) {
+TEST(MeetingMessages, DiscardMessagesOfEarlierMeetings) {
   MeetingMessages messages;
   add(messages, 1, "old", 0, 3);
   add(messages, 2, "new", 0, 3);
@@ -49,7 +49,7 @@ TEST(MeetingMessages, OfEarlierMeetingsAreForgotten) {
   EXPECT_EQ(take(messages), "new");
 }
 
-TEST(MeetingMessages, IgnorePiecesThatDoNotFollow) {
+TEST(MeetingMessages, IgnorePiecesOutOfSequence) {
   MeetingMessages messages;
   add(messages, 1, "ab", 0, 5);
   add(messages, 1, "e", 4, 5);     // a gap before it

@@ -40,7 +40,7 @@ bool is_sound(const RemoteMessage& message, std::size_t data_bytes) {
   return decoded && has_sound_fields(*decoded, n_pes);
 }
 
-TEST(MessageBytes, HoldAllFields) {
+TEST(MessageBytes, PreserveAllFields) {
   RemoteMessage message;
   message.kind = RemoteMessageKind::meeting;
   message.operation = 2;
@@ -66,7 +66,7 @@ TEST(MessageBytes, HoldAllFields) {
 }
 
 /// A put of 8 bytes with its acknowledgement fits into the shortest way of UCX's shared memory.
-TEST(MessageBytes, AreFew) {
+TEST(MessageBytes, StayWithinTheSizeLimit) {
   RemoteMessage put;
   put.kind = RemoteMessageKind::put;
   put.from = 1;
@@ -79,7 +79,7 @@ TEST(MessageBytes, AreFew) {
   EXPECT_EQ(block_of(done, 0).size(), 24u);
 }
 
-TEST(MessageBytes, OfAnotherShapeAreNoMessage) {
+TEST(MessageBytes, RejectInvalidLayouts) {
   const RemoteMessage message = message_of(RemoteMessageKind::put);
   const auto block = block_of(message, 8);
   const std::uint8_t more[8] = {};
@@ -107,7 +107,7 @@ TEST(MessageBytes, OfAnotherShapeAreNoMessage) {
   }
 }
 
-TEST(MessageBytes, HaveFieldsWithinTheLimitsOfItsKind) {
+TEST(MessageBytes, RejectFieldsOutsideTheLimitsOfTheKind) {
   using Kind = RemoteMessageKind;
   const struct {
     Kind kind;
@@ -147,7 +147,7 @@ TEST(MessageBytes, HaveFieldsWithinTheLimitsOfItsKind) {
 }
 
 /// UCX delivers the data of a long put apart from the block that the tag covers.
-TEST(MessageBytes, OfALongPutNameItsSize) {
+TEST(MessageBytes, LongPutRequiresItsExactSize) {
   RemoteMessage message = message_of(RemoteMessageKind::put);
   const std::vector<std::uint8_t> data(300);
   for (const std::size_t named : {std::size_t{0}, std::size_t{299}, std::size_t{300}, std::size_t{301}}) {
@@ -169,7 +169,7 @@ TEST(MessageKeys, DifferByJobSenderAndReceiver) {
   EXPECT_NE(keys.of(0, 1), MessageKeys(nullptr, bootstrap::Token{1}).of(0, 1));
 }
 
-TEST(MessageBytes, HaveATagThatCoversEachBit) {
+TEST(MessageBytes, TagDetectsEveryChangedBit) {
   const secret::SipKey key = MessageKeys(nullptr, bootstrap::Token{3}).of(1, 0);
   auto block = block_of(message_of(RemoteMessageKind::put), 8);
   write_tag(key, block);

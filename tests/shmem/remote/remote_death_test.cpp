@@ -120,7 +120,7 @@ const Step steps[] = {
 
 class RemoteDeath : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(RemoteDeath, TheOthersCallsEndAndNameThePe) {
+TEST_P(RemoteDeath, CallsOfOtherPesFailAndReportTheKilledPe) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   ::setenv("UCX_TLS", GetParam(), 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
@@ -165,7 +165,7 @@ void wait_until_stopped(int process) {
 }
 
 /// After a failed get the caller frees the target.
-TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
+TEST(RemoteGet, DoesNotWriteAfterAFailedQuiet) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   ::setenv("UCX_TLS", "tcp,self", 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);

@@ -33,7 +33,7 @@ RemoteMessageKind kind_of(const void* header, std::size_t header_bytes) {
 
 class RemoteFaults : public tests::FaultyJob {};
 
-TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
+TEST_F(RemoteFaults, AllPesReportAFailureOfAnyStartStep) {
   constexpr UcxStatus no_memory = platform::ucx_no_memory;
   struct Step {
     const char* text;
@@ -86,7 +86,7 @@ TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
   }
 }
 
-TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
+TEST_F(RemoteFaults, ReportsAFailedConnection) {
   faulty.ep_create = [](platform::UcxWorkerHandle*, const platform::UcxEndpointParams*, platform::UcxEndpoint**) {
     return platform::ucx_no_memory;
   };
@@ -96,7 +96,7 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
 }
 
 /// As UCX behaves if the other PE's endpoint was first and has no error handling: shared memory does not report deaths.
-TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoesToo) {
+TEST_F(RemoteFaults, DisablesErrorHandlingIfThePeerConnectedWithoutIt) {
   ::setenv("UCX_TLS", "posix,self", 1);
   faulty.ep_create = [](platform::UcxWorkerHandle* worker, const platform::UcxEndpointParams* params,
                         platform::UcxEndpoint** endpoint) {
@@ -110,7 +110,7 @@ TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoe
 
 /// Where the memory of a PE cannot be registered, data that was to go directly is an error with the cause; staged data
 /// still arrives.
-TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
+TEST_F(RemoteFaults, PeerReportsMemoryThatCannotBeRegistered) {
   faulty.mem_map = [](platform::UcxContext*, const platform::UcxMemoryParams*, platform::UcxMemory**) {
     return platform::ucx_unsupported;
   };
@@ -136,7 +136,7 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
 void* out_of_memory() { return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory}); }
 
 /// A message that UCX rejects fails the call; the next one succeeds, with its number in order.
-TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
+TEST_F(RemoteFaults, CallReportsItsFailedMessage) {
   static std::atomic<bool> fails{false};
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                           const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
@@ -165,7 +165,7 @@ TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
 }
 
 /// Messages that overtake each other inside UCX are put in order again.
-TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
+TEST_F(RemoteFaults, HandlesReorderedMessagesInOrder) {
   struct Held {
     std::vector<char> header;
     std::vector<char> data;

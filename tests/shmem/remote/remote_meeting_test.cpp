@@ -54,7 +54,7 @@ int most_messages(int members) {
 }
 
 /// Two PEs share each machine; the first PE is not in the team.
-TEST_P(RemoteMeeting, OfATeamBringsAllToAllInFewMessages) {
+TEST_P(RemoteMeeting, ExchangesDataOfATeamInFewMessages) {
   constexpr int meetings = 6;
   constexpr std::size_t part = 200;
   const int size = GetParam();

@@ -77,7 +77,7 @@ std::string run_as(const bootstrap::UniqueId& id, int number) {
   return text_of((*pe)->finalize());
 }
 
-TEST(ManyProcesses, SixtyFourPesStartExchangeGrowAndFinalize) {
+TEST(ManyProcesses, Run64PesFromInitToFinalize) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   const auto begin = std::chrono::steady_clock::now();
   auto id = bootstrap::make_unique_id();

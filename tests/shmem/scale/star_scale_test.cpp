@@ -225,7 +225,7 @@ TEST(StarScale, MemoryAndConnectionsAreLinear) {
 }
 
 /// An error message does not grow with the job.
-TEST(StarScale, AMessageThatNamesManyPesStaysShort) {
+TEST(StarScale, ListOfManyPesStaysShort) {
   std::vector<int> every_second;
   for (int pe = 1; pe < 4096; pe += 2) every_second.push_back(pe);
   EXPECT_LT(bootstrap::pe_list_text(every_second).size(), 100U);

@@ -29,7 +29,7 @@ std::vector<std::uint8_t> count_up(std::size_t count) {
   return bytes;
 }
 
-TEST(Blake2s, HasThePublishedValues) {
+TEST(Blake2s, MatchesThePublishedValues) {
   EXPECT_EQ(hex(blake2s({}, {bytes_of("abc")})), "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982");
   const auto key = count_up(32);
   const struct {
@@ -50,7 +50,7 @@ TEST(Blake2s, HasThePublishedValues) {
   }
 }
 
-TEST(SipHash, HasThePublishedValues) {
+TEST(SipHash, MatchesThePublishedValues) {
   SipKey key;
   std::iota(key.begin(), key.end(), std::uint8_t{0});
   const struct {
@@ -84,7 +84,7 @@ TEST(DeriveKey, DiffersByKeyPurposeAndContext) {
   EXPECT_NE(one, derive_key(key, "one"));
 }
 
-TEST(AreEqual, ComparesSizesToo) {
+TEST(AreEqual, ComparesSizes) {
   const auto bytes = count_up(16);
   EXPECT_TRUE(are_equal(bytes, count_up(16)));
   EXPECT_FALSE(are_equal(bytes, count_up(15)));

@@ -82,7 +82,7 @@ class Streamed {
 // Around the limits between GPU kernels and copies by the driver.
 constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 64, 1000, 1024, 1025, 8192, 65536, 65537, 300001};
 
-TEST(ShmemStream, PutsMoveEveryByteAndNoOther) {
+TEST(ShmemStream, PutsCopyExactlyTheRange) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int next = (pe.pe() + 1) % 3;
@@ -114,7 +114,7 @@ TEST(ShmemStream, PutsMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
+TEST(ShmemStream, GetsCopyExactlyTheRange) {
   run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
@@ -140,7 +140,7 @@ TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
+TEST(ShmemStream, OperationsWaitForEarlierWorkOnTheStream) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const std::uint64_t value = 7;
@@ -164,7 +164,7 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
 }
 
 /// A PE that observes the signal observes the data, with every engine; a waiting stream delays its later work.
-TEST(ShmemStream, SignalsComeAfterTheirData) {
+TEST(ShmemStream, SignalsArriveAfterTheirData) {
   if (const auto gpus = platform::cuda_device_count(); tests::is_gpu_place() && gpus && *gpus == 1) {
     // PEs that are threads share a context then, and the waits in their streams end at the limits only.
     GTEST_SKIP() << "needs a GPU for each PE: the PEs of this test are threads of one process";
@@ -199,7 +199,7 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
   });
 }
 
-TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
+TEST(ShmemStream, AWaitTimesOutAndTheNextCallReportsIt) {
   run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const std::uint64_t value = 5;
@@ -223,7 +223,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
   });
 }
 
-TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
+TEST(ShmemStream, RejectsInvalidArgumentsWithoutWriting) {
   run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
@@ -286,7 +286,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
   });
 }
 
-TEST(ShmemStream, AStreamThatIsNotThereIsAnError) {
+TEST(ShmemStream, RejectsAnInvalidStream) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a wrong stream is undefined behaviour there";
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     Streamed streamed(pe);

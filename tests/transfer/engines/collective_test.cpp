@@ -17,7 +17,7 @@ const Collective& named(const std::string& name) {
   throw std::logic_error(name);
 }
 
-TEST(Collective, BusFactorsAreThoseOfNcclTests) {
+TEST(Collective, BusFactorsMatchNcclTests) {
   const struct {
     const char* name;
     double with_2;
@@ -33,7 +33,7 @@ TEST(Collective, BusFactorsAreThoseOfNcclTests) {
   }
 }
 
-TEST(Collective, OnlyHypercubeHasSteps) {
+TEST(Collective, OnlyHypercubeHasMultipleSteps) {
   EXPECT_EQ(named("all_gather").steps(8), 1);
   EXPECT_EQ(named("hypercube").steps(1), 1);
   EXPECT_EQ(named("hypercube").steps(8), 4);  // the copy, and an exchange along each edge
@@ -44,7 +44,7 @@ TEST(Collective, OnlyHypercubeHasSteps) {
   EXPECT_DOUBLE_EQ(named("all_gather").algorithm_share(4), 1);
 }
 
-TEST(Collective, PartsOfOneBufferAreWholeBlocksOf16Bytes) {
+TEST(Collective, PartsOfOneBufferAreMultiplesOf16Bytes) {
   EXPECT_EQ(named("all_reduce").part_count(1000, 4, 4), 250U);
   EXPECT_EQ(named("all_gather").part_count(1000, 4, 4), 60U);  // 62.5, down to a multiple of 4 elements
   EXPECT_EQ(named("alltoall").part_count(1000, 8, 4), 30U);    // 31.25, down to a multiple of 2
@@ -53,7 +53,7 @@ TEST(Collective, PartsOfOneBufferAreWholeBlocksOf16Bytes) {
   EXPECT_EQ(named("broadcast").table_count(60, 4), 60U);
 }
 
-TEST(Collective, InPlaceOffsetsAreThoseOfTheNcclApi) {
+TEST(Collective, InPlaceOffsetsMatchTheNcclApi) {
   EXPECT_EQ(named("all_gather").input_offset(10, 3), 30U);
   EXPECT_EQ(named("all_gather").output_offset(10, 3), 0U);
   EXPECT_EQ(named("reduce_scatter").input_offset(10, 3), 0U);
@@ -62,7 +62,7 @@ TEST(Collective, InPlaceOffsetsAreThoseOfTheNcclApi) {
   EXPECT_EQ(named("all_reduce").output_offset(10, 3), 0U);
 }
 
-TEST(Collective, PiecesCoverTheOutputOnce) {
+TEST(Collective, PiecesCoverTheOutputExactlyOnce) {
   constexpr int ranks = 3;
   for (const Collective& collective : all_collectives()) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -82,7 +82,7 @@ TEST(Collective, PiecesCoverTheOutputOnce) {
   }
 }
 
-TEST(Collective, PiecesComeFromTheDefinedPlaces) {
+TEST(Collective, PiecesHaveTheSpecifiedSourceAndOffset) {
   const auto exchanged = named("alltoall").pieces(10, 2, 3, 0);
   EXPECT_EQ(exchanged[1].source, 1);
   EXPECT_EQ(exchanged[1].first, 20U);  // rank 2's part of rank 1's input

@@ -32,7 +32,7 @@ TEST(UcxPath, ADomainCountsOnlyIfItIsOpen) {
   EXPECT_TRUE(has_ucx_domain(printed + "#            md 2  :  component 2  gdr_copy \n", "gdr_copy"));
 }
 
-TEST(UcxPath, RanksWhoseUcxHasNoHooksAreNamed) {
+TEST(UcxPath, ReportsRanksWithoutHooks) {
   EXPECT_EQ(describe_ranks_without_hooks({1, 1}), "");
   EXPECT_EQ(describe_ranks_without_hooks({0, 1, 0}),
             "; UCX could not hook CUDA's allocation functions in rank 0, 2, so it registers GPU memory again for every "

@@ -40,7 +40,7 @@ def leftovers():
 
 
 class NcclTable(Test):
-    def test_the_lines_of_one_process_with_two_gpus(self):
+    def test_prints_the_lines_of_one_process_with_two_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", environment=emulated(2))
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
         self.assert_lines(ended.lines, [
@@ -52,7 +52,7 @@ class NcclTable(Test):
             row(64, 16), row(256, 64), row(1024, 256), PATH, "# Out of bounds values : 0 OK",
             r"# Avg bus bandwidth    : [0-9.e-]+ ", "#", "# Collective test concluded: all_reduce_perf", "#"])
 
-    def test_every_test_between_processes(self):
+    def test_runs_every_test_between_processes(self):
         for test in TESTS:
             ranks = 4 if test == "hypercube" else 3
             ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1200",
@@ -68,7 +68,7 @@ class NcclTable(Test):
             self.assertEqual((rows[0][8], rows[0][12]), ("0", "N/A" if test in ("alltoall", "sendrecv") else "0"), test)
             self.assertEqual(len([line for line in ended.lines if re.match(DEVICE, line)]), ranks)
 
-    def test_collectives_that_older_versions_lack(self):
+    def test_reports_collectives_missing_in_older_versions(self):
         for test in ("gather", "scatter", "hypercube", "alltoall"):
             # Without ncclGather, ncclScatter and ncclAlltoAll, gdrkit uses sends and receives.
             for library in (LIBRARY, ("--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"))):
@@ -80,7 +80,7 @@ class NcclTable(Test):
                     self.assertEqual((found[8], found[12]), ("0", "N/A" if test == "alltoall" else "0"), (test, library, root))
                     self.assertEqual(found[4], root if test in ("gather", "scatter") else "-1")
 
-    def test_a_size_that_leaves_no_whole_block_for_each_rank_calls_nothing(self):
+    def test_skips_sizes_smaller_than_a_block_per_rank(self):
         for test, call in (("alltoall", "ncclAlltoAll"), ("gather", "ncclGather"), ("scatter", "ncclScatter")):
             ended = run("gdrkit", "nccl", test, *LIBRARY, "-b", "8", "-e", "8", "-n", "2", "-g", "2",
                         environment=emulated(2, STAND_IN_NCCL_FAILS=call))
@@ -88,21 +88,21 @@ class NcclTable(Test):
             (found,) = rows_of(ended.lines)
             self.assertEqual((found[:2], found[8]), (["0", "0"], "0"), test)
 
-    def test_operations_move_through_the_buffer(self):
+    def test_operations_use_successive_offsets(self):
         # 2 blocks of the largest size; the second size has room for 4 operations.
         for options in (("-b", "256", "-e", "512", "-i", "256"), ("-b", "64", "-e", "300", "-i", "59", "-m", "3")):
             for test in ("all_gather", "reduce_scatter", "all_reduce"):
                 ended = run("gdrkit", "nccl", test, *LIBRARY, *options, "-n", "5", "-g", "2", environment=emulated(2))
                 self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
 
-    def test_bandwidths_of_hypercube_count_what_the_others_send(self):
+    def test_hypercube_bandwidth_counts_data_of_other_ranks(self):
         document, _ = self.json_of("nccl", "hypercube", *LIBRARY, *QUICK, "-g", "4", environment=emulated(4))
         time_us, algbw, busbw = document["series"][:3]
         for one, other, bus in zip(time_us["points"], algbw["points"], busbw["points"]):
             self.assertAlmostEqual(one["x"] * 3 / 4 / one["rounds"][0] / 1000, other["rounds"][0], places=6)
             self.assertEqual(other["rounds"], bus["rounds"])
 
-    def test_hypercube_needs_a_power_of_two(self):
+    def test_hypercube_requires_a_power_of_two(self):
         ended = run("gdrkit", "nccl", "hypercube", *LIBRARY, "-g", "3", environment=emulated(3))
         self.assertEqual(ended.code, 2)
         self.assertIn("gdrkit nccl: hypercube requires a power-of-two number of ranks, not 3", ended.err)
@@ -112,21 +112,21 @@ class NcclTable(Test):
             document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", "-R", how, environment=emulated(2))
             self.assertEqual((document["ok"], document["settings"]["registered"]), (True, how))
 
-    def test_processes_of_several_machines(self):
+    def test_supports_processes_on_several_machines(self):
         ended = run("gdrkit", "run", "-n", "3", "--emulated", "--", "sh", "-c",
                     f'GDRKIT_SHMEM_HOSTID=$GDRKIT_SHMEM_PE exec {BIN}/gdrkit nccl all_reduce "$@"', "sh", *LIBRARY, *QUICK,
                     environment={})
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
         self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
 
-    def test_processes_with_several_gpus(self):
+    def test_supports_processes_with_several_gpus(self):
         ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
                     environment=emulated(4))
         self.assertEqual(ended.code, 0, ended.err)
         self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
         self.assertEqual([int(line.split()[2]) for line in ended.lines if line.startswith("#  Rank")], [0, 1, 2, 3])
 
-    def test_all_types_and_reductions(self):
+    def test_supports_all_types_and_reductions(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "96", "-e", "96", "-n", "1", "-g", "3", "-d", "all", "-o",
                     "all", environment=emulated(3))
         self.assertEqual(ended.code, 0, ended.err + ended.out)
@@ -135,30 +135,30 @@ class NcclTable(Test):
                          [(name, op) for name in TYPES for op in ("sum", "prod", "max", "min", "avg")])
         self.assertEqual({found[8] for found in rows} | {found[12] for found in rows}, {"0"})
 
-    def test_options_that_change_the_loop(self):
+    def test_accepts_options_that_change_the_loop(self):
         for options in (("-z", "1"), ("-C", "1"), ("-m", "3"), ("-w", "0"), ("-a", "0"), ("-a", "2"), ("-a", "3")):
             ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", *options, environment=emulated(2))
             self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 3), f"{options}: {ended.err}")
 
-    def test_sizes_by_step_and_without_check(self):
+    def test_supports_size_steps_without_data_check(self):
         ended = run("gdrkit", "nccl", "broadcast", *LIBRARY, "-b", "1K", "-e", "3K", "-i", "1K", "-n", "1", "-c", "0", "-r",
                     "1", "-g", "2", environment=emulated(2))
         self.assertEqual([(found[0], found[4], found[8], found[12]) for found in rows_of(ended.lines)],
                          [("1024", "1", "N/A", "N/A"), ("2048", "1", "N/A", "N/A"), ("3072", "1", "N/A", "N/A")])
 
-    def test_the_names_of_the_originals(self):
+    def test_runs_under_the_original_names(self):
         for test in TESTS:
             ended = run(f"{test}_perf", *LIBRARY, "-b", "64", "-e", "64", "-n", "1")
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             self.assertIn(f"# Collective test concluded: {test}_perf", ended.lines)
 
-    def test_the_log_of_nccl_stays_the_users(self):
+    def test_keeps_the_log_settings_of_the_user(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, NCCL_DEBUG="WARN"))
         self.assertIn("# Path: unknown, because NCCL_DEBUG or NCCL_DEBUG_FILE is set", ended.lines)
 
 
 class NcclDocument(Test):
-    def test_series_of_both_places_with_a_round_for_each_cycle(self):
+    def test_has_series_of_both_places_and_a_round_per_cycle(self):
         document, ended = self.json_of("nccl", "all_gather", *LIBRARY, *QUICK, "-N", "3", "-g", "2", environment=emulated(2))
         self.assertIn("NOTE:", ended.err)
         self.assertEqual((document["tool"], document["emulated"], document["ok"]), ("nccl", True, True))
@@ -180,11 +180,11 @@ class NcclDocument(Test):
         self.assertEqual(document["wrong_elements"], 0)
         self.assertRegex(document["paths"][0], "^SHM/direct/direct")
 
-    def test_nothing_names_the_machine(self):
+    def test_omits_the_machine_name(self):
         document, _ = self.json_of("nccl", "reduce", *LIBRARY, *QUICK)
         self.assertNotIn(os.uname().nodename, str(document))
 
-    def test_a_file_in_addition_to_the_table(self):
+    def test_writes_a_file_in_addition_to_the_table(self):
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"nccl_test_{os.getpid()}.json")
         self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
         for option in (("-J", path), (f"--json={path}",)):
@@ -206,14 +206,14 @@ class NcclWrongData(Test):
             self.assertEqual(found[8], {"alltoall": "2", "hypercube": "3"}.get(test, "1"), test)
             self.assertTrue(any(re.match("# Out of bounds values : [0-9]+ FAILED", line) for line in ended.lines), ended.out)
 
-    def test_the_document_contains_it(self):
+    def test_document_reports_wrong_elements(self):
         document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, code=1,
                                    environment=emulated(1, STAND_IN_NCCL_SPOILS="0"))
         self.assertEqual((document["ok"], document["wrong_elements"]), (False, 6))
 
 
 class NcclFailures(Test):
-    def test_a_missing_or_unusable_library(self):
+    def test_reports_a_missing_or_unusable_library(self):
         for file, environment, text in (
             ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL \(/nonexistent.*libnccl2 or the Python package"),
             (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so: it lacks ncclGetUniqueId; .*2.18"),
@@ -223,17 +223,17 @@ class NcclFailures(Test):
             self.assertEqual(ended.code, 77, ended.err)
             self.assertRegex(ended.err, text)
 
-    def test_no_gpu(self):
+    def test_reports_a_missing_gpu(self):
         ended = run("gdrkit", "nccl", "all_reduce")
         self.assertEqual(ended.code, 77)
         self.assertIn("gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem", ended.err)
 
-    def test_too_few_gpus(self):
+    def test_reports_too_few_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
         self.assertEqual(ended.code, 77)
         self.assertIn("-g 3 in 1 process requires 3 GPUs, but this machine has 2; set GDRKIT_EMULATED_DEVICES", ended.err)
 
-    def test_every_call_that_fails_is_named(self):
+    def test_reports_every_failed_call(self):
         calls = {"ncclGetUniqueId": "all_reduce", "ncclCommInitRank": "all_reduce", "ncclGroupStart": "alltoall",
                  "ncclGroupEnd": "alltoall", "ncclAllReduce": "all_reduce", "ncclAllGather": "all_gather",
                  "ncclReduceScatter": "reduce_scatter", "ncclBroadcast": "broadcast", "ncclReduce": "reduce",
@@ -248,12 +248,12 @@ class NcclFailures(Test):
         for name in leftovers():  # of communicators that were never created
             os.remove(os.path.join("/dev/shm", name))
 
-    def test_an_error_after_the_call_ends_the_run(self):
+    def test_asynchronous_error_ends_the_run(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_ASYNC_ERROR="1"))
         self.assertEqual(ended.code, 1)
         self.assertIn("an operation in a stream failed with 6 (remote process exited): the test lets operations fail", ended.err)
 
-    def test_types_that_this_nccl_does_not_support(self):
+    def test_rejects_types_unsupported_by_this_nccl(self):
         old = emulated(1, STAND_IN_NCCL_VERSION="22300")
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-d", "f8e4m3", environment=old)
         self.assertEqual(ended.code, 77)
@@ -262,7 +262,7 @@ class NcclFailures(Test):
         self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 10), ended.err)
         self.assertIn("# left out: NCCL 2.23.0 does not have f8e5m2; use NCCL 2.24 or newer", ended.lines)
 
-    def test_processes_need_no_job_of_shmem(self):
+    def test_processes_do_not_require_a_shmem_job(self):
         setting = {"GDRKIT_SHMEM_HEAP": "8E"}  # more than shmem accepts
         for launch in ((), ("gdrkit", "run", "-n", "2", "--emulated", "--")):
             for engine, code in ((LIBRARY, 0), (("--engine", "shmem"), 1)):
@@ -271,7 +271,7 @@ class NcclFailures(Test):
                 self.assertEqual(ended.code, code, ended.err)
                 self.assertEqual("gdrkit shmem: init: " in ended.err, code == 1, ended.err)
 
-    def test_a_rank_that_dies_ends_the_job(self):
+    def test_killed_rank_ends_the_job(self):
         begin = time.monotonic()
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK,
                     environment={"STAND_IN_NCCL_DIES": "1"})
@@ -279,7 +279,7 @@ class NcclFailures(Test):
         self.assertIn("PE 1", ended.err)
         self.assertLess(time.monotonic() - begin, 60)
 
-    def test_a_rank_that_hangs_ends_the_run_at_the_limit(self):
+    def test_hung_rank_ends_the_run_at_the_limit(self):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, "-b",
                     "64", "-e", "64", "-T", "3", environment={"STAND_IN_NCCL_HANGS": "1"})
         self.assertEqual(ended.code, 1, ended.err)
@@ -291,7 +291,7 @@ class NcclShmemEngine(Test):
         return run("gdrkit", "run", "-n", str(pes), "--emulated", "--", f"{BIN}/gdrkit", "nccl", *arguments, "--engine", "shmem",
                    "-n", "2", "-T", "60", environment={})
 
-    def test_every_test_but_reduce_has_right_data(self):
+    def test_every_test_except_reduce_has_correct_data(self):
         for test in TESTS:
             if test == "reduce":
                 continue
@@ -303,7 +303,7 @@ class NcclShmemEngine(Test):
             self.assertEqual((found[8], found[9:]), ("0", in_place.get(test, found[9:12] + ["0"])), test)
             self.assertIn(f"# Path: GPU kernels by loads and stores on the memory of {ranks} of {ranks} PEs", ended.lines)
 
-    def test_types_and_reductions_that_it_has(self):
+    def test_supports_its_types_and_reductions(self):
         ended = self.run_pes("all_reduce", "-b", "96", "-e", "96", "-d", "all", "-o", "all", pes=2)
         self.assertEqual(ended.code, 0, ended.err)
         rows = rows_of(ended.lines)
@@ -312,13 +312,13 @@ class NcclShmemEngine(Test):
         self.assertEqual({found[8] for found in rows} | {found[12] for found in rows}, {"0"})
         self.assertIn("# left out: gdrkit_shmem does not support averages", ended.lines)
 
-    def test_the_document_names_the_engine(self):
+    def test_document_contains_the_engine(self):
         document, _ = self.json_of("nccl", "reduce_scatter", "--engine", "shmem", "-b", "64", "-e", "64")
         self.assertEqual([series["id"] for series in document["series"]],
                          [f"nccl/reduce_scatter/float/sum/out_of_place/{quantity}/shmem" for quantity in ("time", "algbw", "busbw")])
         self.assertRegex(document["settings"]["library"], r"^gdrkit_shmem [0-9.]+$")
 
-    def test_unsupported_operations_are_named(self):
+    def test_reports_unsupported_operations(self):
         for arguments, code, text in ((("reduce",), 77, "gdrkit_shmem does not support reductions to one root"),
                                       (("all_reduce", "-o", "avg"), 77, "gdrkit_shmem does not support averages"),
                                       (("all_reduce", "-d", "f8e5m2"), 77, "gdrkit_shmem does not reduce f8e5m2"),
@@ -330,7 +330,7 @@ class NcclShmemEngine(Test):
 
 
 class NcclUsage(Test):
-    def test_wrong_words_are_wrong_usage(self):
+    def test_rejects_invalid_arguments(self):
         for arguments, text in (
             (("all_reduse",), "unknown test 'all_reduse'; did you mean 'all_reduce'?"), ((), "give exactly one test, one of: all_reduce, "),
             (("all_reduce", "broadcast"), "give exactly one test"), (("all_reduce", "-d", "flaot"), "did you mean 'float'?"),
@@ -345,7 +345,7 @@ class NcclUsage(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
 
-    def test_each_option_of_the_original_is_in_the_help_or_rejected(self):
+    def test_each_original_option_is_documented_or_rejected(self):
         original = """t:nthreads g:ngpus b:minbytes e:maxbytes i:stepbytes f:stepfactor n:iters m:agg_iters w:warmup_iters
             N:run_cycles p:parallel_init c:check o:op d:datatype r:root z:blocking y:stream_null T:timeout G:cudagraph
             C:report_cputime S:report_timestamps J:output_file a:average R:local_register x:cta_policy
@@ -363,12 +363,12 @@ class NcclUsage(Test):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-t", "1", "-p", "0", "-G", "0", "-y", "0", environment=emulated(1))
         self.assertEqual((ended.code, ended.err), (0, ""))
 
-    def test_registration_that_this_nccl_does_not_support(self):
+    def test_rejects_registration_unsupported_by_this_nccl(self):
         ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
         self.assertEqual(ended.code, 77)
         self.assertIn("gdrkit nccl: cannot use -R 1: NCCL 2.28.9 does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer", ended.err)
 
-    def test_a_root_out_of_range(self):
+    def test_rejects_a_root_out_of_range(self):
         ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
         self.assertEqual(ended.code, 2)
         self.assertIn("gdrkit nccl: -r 2 is out of range: the ranks are 0 to 1", ended.err)

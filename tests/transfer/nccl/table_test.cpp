@@ -19,7 +19,7 @@ Row recorded_row() {
   return row;
 }
 
-TEST(Table, RowsHaveTheColumnsOfTheOriginal) {
+TEST(Table, RowsHaveTheColumnsOfNcclTests) {
   EXPECT_EQ(
       row_text(recorded_row()),
       "    33554432       8388608     float     sum      -1  14977.1    2.24    2.24       0  9663.19  239.71    2.29"
@@ -51,7 +51,7 @@ TEST(Table, NumbersHaveAsManyDecimalsAsFit) {
   EXPECT_EQ(fitted_number(123456789, 7, 2), "1.2e+08");
 }
 
-TEST(Table, TheHeadIsThatOfTheOriginal) {
+TEST(Table, HeaderMatchesNcclTests) {
   Options options;
   options.smallest_bytes = 1048576;
   options.largest_bytes = 134217728;
@@ -77,7 +77,7 @@ TEST(Table, TheHeadIsThatOfTheOriginal) {
       "(GB/s)         \n");
 }
 
-TEST(Table, TheFootCountsWrongElementsAndAveragesBothPlaces) {
+TEST(Table, FooterCountsWrongElementsAndAveragesBothPlaces) {
   const std::string text = foot_text("all_reduce", {recorded_row(), recorded_row()});
   EXPECT_EQ(text,
             "# Out of bounds values : 14 FAILED\n# Avg bus bandwidth    : 2.2637 \n#\n# Collective test concluded: "

@@ -93,7 +93,7 @@ class TransferDocuments(Test):
         self.assertEqual(ended.code, 2)
         self.assertIn("gdrkit: --compare: ", ended.err)
 
-    def test_reports_show_them(self):
+    def test_report_shows_the_results(self):
         for arguments, title in ((OSU, "osu_bcast D of 2 ranks (shmem)"), (NCCL, "all_gather of float, in_place (nccl)")):
             document, _ = self.json_of(*arguments)
             with Changed(document, lambda d: None) as path:

@@ -68,7 +68,7 @@ class MpiTest(Test):
         self.assertEqual(ended.returncode, 0, f"{arguments} {ended.stdout} {ended.stderr}")
         return ended
 
-    def test_every_test_of_two_ranks_has_right_data(self):
+    def test_every_test_of_two_ranks_has_correct_data(self):
         for name in PAIRS:
             for places in ((), ("D", "D"), *((("H", "D"),) if name == "latency" else ())):
                 ended = self.run_ranks(2, name, *places, "-c", "-m", "4:32K", *FEW)
@@ -78,18 +78,18 @@ class MpiTest(Test):
             self.assertEqual(ended.stdout.count("Pass"), 5, name)
         self.assertEqual(sizes_of(self.run_ranks(2, "fop_latency", *FEW)), [8])
 
-    def test_four_ranks(self):
+    def test_runs_on_four_ranks(self):
         for name in ("mbw_mr", "multi_lat", *COLLECTIVES):
             ended = self.run_ranks(4, name, "-c", "-m", "4:16", "-i", "2", "-x", "0", "-W", "4")  # few: ranks poll, and there are few CPUs
             self.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
         self.assertRegex(self.run_ranks(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
 
-    def test_a_wrong_number_of_ranks(self):
+    def test_reports_an_invalid_number_of_ranks(self):
         ended = mpirun(self.mpi, 3, "latency")
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("latency requires exactly 2 ranks, not 3; use mpirun -n 2 gdrkit osu ...", ended.stderr)
 
-    def test_plain_loops(self):
+    def test_runs_plain_loops(self):
         """The baseline for measurements runs."""
         for name in ("latency", "bw", "put_latency", "put_bw", "allreduce"):
             ended = mpirun_of(self.mpi, 2, os.path.join(BIN, "..", "tests", "bin", f"mpi_loops_{self.mpi}"), name, "8", "10")
@@ -100,7 +100,7 @@ class MpiTest(Test):
         self.assertRegex(text, r"(?m)^# OSU MPI Latency Test v7\.5 \(gdrkit [0-9.]+, engine mpi\)$")
         self.assertRegex(text, r"(?m)^# Path: " + self.version + r", without CUDA support$")
 
-    def test_a_plugin_of_the_users_own(self):
+    def test_uses_a_custom_plugin(self):
         """As docs/transfers.md describes for another MPI of the user."""
         with tempfile.TemporaryDirectory() as folder:
             plugin = os.path.join(folder, "own.so")
@@ -121,11 +121,16 @@ class MpiTest(Test):
         self.assertLess(time.monotonic() - begin, 60)
         return ended.stderr
 
-    def test_a_rank_that_dies(self):
+    def test_reports_a_killed_rank(self):
         self.peer_that("KILL")
 
+<<<<<<< HEAD
     def test_a_rank_that_is_silent(self):
         self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not complete within 6 s; see the output of the other ranks",
+=======
+    def test_reports_a_silent_rank(self):
+        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended",
+>>>>>>> n-t
                       self.peer_that("STOP"))
 
 
@@ -133,7 +138,7 @@ class OsuOpenMpi(MpiTest):
     mpi = "openmpi"
     version = r"Open MPI v[0-9.]+"
 
-    def test_over_tcp(self):
+    def test_runs_over_tcp(self):
         # Open MPI 5 uses the loopback interface, which may be the only one, only if it is named.
         with_tcp = mpirun("openmpi", 2, "latency", "-c", *QUICK, OMPI_MCA_pml="ob1", OMPI_MCA_btl="tcp,self", OMPI_MCA_btl_tcp_if_include="lo")
         self.assertEqual((with_tcp.returncode, with_tcp.stdout.count("Pass")), (0, 5), with_tcp.stderr)
@@ -147,17 +152,17 @@ class OsuMpich(MpiTest):
 class OsuMpiRefusals(Test):
     LAUNCHER = "no MPI launcher started this process; start the ranks with mpirun or srun, for example: mpirun -n 2 gdrkit osu latency --engine mpi"
 
-    def test_no_launcher(self):
+    def test_reports_a_missing_launcher(self):
         ended = run("gdrkit", "osu", "latency", "--engine", "mpi")
         self.assertEqual((ended.code, ended.err.count("\n")), (77, 1))
         self.assertIn(self.LAUNCHER, ended.err)
 
-    def test_a_launcher_that_connects_no_mpi(self):
+    def test_reports_a_launcher_without_mpi(self):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", environment={})
         self.assertEqual(ended.code, 77)
         self.assertIn(self.LAUNCHER, ended.err)
 
-    def test_an_mpi_that_does_not_support_the_launcher(self):
+    def test_reports_an_mpi_without_launcher_support(self):
         if reason := why_not("openmpi"):
             self.skipTest(reason)
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
@@ -165,7 +170,7 @@ class OsuMpiRefusals(Test):
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has only one rank; start two or more ranks with the mpirun of Open MPI v[0-9.]+\n")
 
-    def test_unusable_plugins(self):
+    def test_reports_unusable_plugins(self):
         for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),
                              (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is not a plug-in of gdrkit; to build one for your MPI: gdrkit osu --mpi-plugin-source | mpicc ")):
             ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
@@ -174,7 +179,7 @@ class OsuMpiRefusals(Test):
             self.assertEqual((ended.code, ended.out), (77, ""), plugin)
             self.assertIn(text, ended.err)
 
-    def test_no_plugin_for_this_mpi(self):
+    def test_reports_a_missing_plugin_for_this_mpi(self):
         """As installed on a machine where gdrkit was built without that MPI."""
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "bin", "gdrkit")

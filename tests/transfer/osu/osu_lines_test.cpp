@@ -32,7 +32,7 @@ std::string head_of(const LineFormat& line) {
   return text.erase(begin, text.find('\n', begin) - begin);
 }
 
-TEST(OsuLines, HeadsAreThoseOfTheOriginal) {
+TEST(OsuLines, HeadersMatchOsu) {
   EXPECT_EQ(head_of(line_of("bw", "HH")),
             "\n# OSU MPI Bandwidth Test v7.5\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n");
   EXPECT_EQ(head_of(line_of("latency", "DD")),
@@ -48,7 +48,7 @@ TEST(OsuLines, HeadsAreThoseOfTheOriginal) {
             "# Datatype: MPI_CHAR.\n# Size                  MB/s        Messages/s\n");
 }
 
-TEST(OsuLines, RowsAreThoseOfTheOriginal) {
+TEST(OsuLines, RowsMatchOsu) {
   OsuRow row;
   row.size_bytes = 8192;
   row.value = 16477.704;
@@ -64,7 +64,7 @@ TEST(OsuLines, RowsAreThoseOfTheOriginal) {
   EXPECT_EQ(row_line(validated, row), "1                       2.36              Fail\n");
 }
 
-TEST(OsuLines, PercentilesAreColumns) {
+TEST(OsuLines, AddsColumnsForPercentiles) {
   LineFormat line = line_of("latency", "HH");
   line.percentiles = {50, 99};
   OsuRow row;
@@ -97,7 +97,7 @@ TEST(OsuLines, CollectivesHaveFullColumns) {
   EXPECT_EQ(row_line(line, row), "1                      53.34\n");
 }
 
-TEST(OsuLines, ABarrierHasNoSize) {
+TEST(OsuLines, BarrierRowsHaveNoSize) {
   const LineFormat line = line_of("barrier", "HH");
   OsuRow row;
   row.value = 1.93;

@@ -98,7 +98,7 @@ TEST(OsuLoops, MessagesOfAWindowMayHaveTheirOwnBuffers) {
   }
 }
 
-TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsOnRequest) {
+TEST(OsuLoops, ExcludesWarmUpAndTimesIterationsOnRequest) {
   NotingEngine engine;
   const Measured measured = run_loop({&engine, 1, true, 'H'}, {&loop_named("put_latency"), 8, 5, 2, 1, true});
   EXPECT_EQ(measured.each_seconds.size(), 5U);
@@ -111,7 +111,7 @@ TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsOnRequest) {
   EXPECT_EQ(run_loop({&engine, 0, false, 'H'}, {&loop_named("put_latency"), 8, 5, 2, 1, false}).seconds, 0);
 }
 
-TEST(OsuLoops, ABarrierFollowsEachCollectiveButABarrier) {
+TEST(OsuLoops, CallsABarrierAfterEachOtherCollective) {
   for (const std::string name :
        {"allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter", "barrier"}) {
     NotingEngine engine;

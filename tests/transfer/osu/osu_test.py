@@ -47,14 +47,14 @@ class OsuShmem(Test):
     def run_test(self, *arguments):
         return run("gdrkit", "osu", *arguments, "--engine", "shmem", *(FEW if "-m" in arguments else QUICK))
 
-    def test_the_lines_of_a_latency(self):
+    def test_prints_the_lines_of_a_latency_test(self):
         ended = self.run_test("latency", "-c")
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
         self.assert_lines(ended.lines, head("OSU MPI-CUDA Latency Test", "shmem", DEVICES) +
                           ["# Size       Avg Latency\\(us\\)        Validation"] +
                           [row(size, validated=True) for size in (4, 8, 16, 32, 64)] + ["# Path: .*"])
 
-    def test_every_test_but_reduce_has_right_data(self):
+    def test_every_test_except_reduce_has_correct_data(self):
         for test in TESTS:
             if test == "reduce":
                 continue
@@ -67,7 +67,7 @@ class OsuShmem(Test):
             self.assertEqual(list(rows_of(ended.lines)), [8] if test in ONE_SIZE else [4, 8, 16, 32, 64], test)
             self.assertEqual(ended.out.count("Pass"), 1 if test in ONE_SIZE else 5)
 
-    def test_collectives_of_four_ranks(self):
+    def test_runs_collectives_of_four_ranks(self):
         for test in COLLECTIVES:
             ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "-c", "-f", "-m", "1:64K",
                         *FEW, environment={})
@@ -79,7 +79,7 @@ class OsuShmem(Test):
                 self.assertEqual(words[4:], ["5", "Pass"])
                 self.assertTrue(0 < float(words[2]) <= float(words[1]) <= float(words[3]), words)
 
-    def test_percentiles_and_the_document_of_a_collective(self):
+    def test_prints_percentiles_and_the_document_of_a_collective(self):
         ended = self.run_test("allreduce", "-z", "50,99")
         self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
         document, _ = self.json_of("osu", "bcast", "--engine", "shmem", *QUICK, "-c")
@@ -90,7 +90,7 @@ class OsuShmem(Test):
             self.assertTrue(0 < one["least"] <= one["largest"], one)
             self.assertEqual(len(point["rounds"]), 5)  # as many as iterations, up to 8
 
-    def test_pairs(self):
+    def test_runs_on_pairs(self):
         ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", "mbw_mr", "--engine", "shmem", "-c",
                     *QUICK, environment={})
         self.assertEqual(ended.code, 0, ended.err)
@@ -99,12 +99,12 @@ class OsuShmem(Test):
                           ["# Size                  MB/s        Messages/s        Validation"] +
                           [row(size, 2, True) for size in (4, 8, 16, 32, 64)] + ["# Path: .*"])
 
-    def test_percentiles(self):
+    def test_prints_percentiles(self):
         ended = self.run_test("latency", "-z", "50,99")
         self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
         self.assertRegex(ended.lines[-2], "^" + row(64, 3) + "$")
 
-    def test_the_document(self):
+    def test_writes_the_document(self):
         document, _ = self.json_of("osu", "bw", "D", "D", "--engine", "shmem", *QUICK, "-c")
         self.assertEqual((document["tool"], document["ok"], document["validated"], document["wrong_sizes"]), ("osu", True, True, []))
         (series,) = document["series"]
@@ -117,7 +117,7 @@ class OsuShmem(Test):
         self.assertEqual([sorted(one) for one in document["percentiles"]], [["p50", "size_bytes"]] * 5)
         self.assertNotIn(os.uname().nodename, str(document))
 
-    def test_the_names_of_the_originals(self):
+    def test_runs_under_the_original_names(self):
         for test in TESTS:
             self.assertEqual(os.readlink(os.path.join(BIN, f"osu_{test}")), "gdrkit")
         ended = run("osu_put_bw", "D", "D", "--engine", "shmem", *QUICK)
@@ -134,7 +134,7 @@ class OsuUcx(Test):
         if not HAS_UCX:
             self.skipTest("no libucp.so.0 (Debian's package libucx0)")
 
-    def test_every_test_has_right_data_in_host_and_device_memory(self):
+    def test_every_test_has_correct_data_in_host_and_device_memory(self):
         for test in TESTS:
             if test in ONE_SIZE + COLLECTIVES + ("reduce",):
                 continue
@@ -144,17 +144,17 @@ class OsuUcx(Test):
                 self.assertEqual(ended.out.count("Pass"), 14, ended.out)
                 self.assertEqual("-CUDA" in ended.out, bool(places))
 
-    def test_over_tcp(self):
+    def test_runs_over_tcp(self):
         ended = run("gdrkit", "osu", "latency", "-c", *QUICK,
                     environment={"GDRKIT_BACKEND": "emulated", "UCX_TLS": "tcp,self"})
         self.assertEqual((ended.code, ended.out.count("Pass")), (0, 5), ended.err)
         self.assertRegex(ended.lines[-1], r"^# Path: tcp/\S+ \(.*; UCX_TLS=tcp,self, ")
 
-    def test_a_message_of_no_bytes(self):
+    def test_sends_empty_messages(self):
         ended = run("gdrkit", "osu", "latency", "-c", *FEW, "-m", "0:2")
         self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, [0, 1, 2]), ended.err)
 
-    def test_unsupported_operations_are_named(self):
+    def test_reports_unsupported_operations(self):
         for test, engines in (("fop_latency", "--engine shmem, --engine mpi"), ("barrier", "--engine shmem, --engine mpi"),
                               ("reduce", "--engine mpi, --engine nccl"),
                               ("allreduce", "--engine shmem, --engine mpi, --engine nccl")):
@@ -172,7 +172,7 @@ class OsuDoctor(Test):
         self.assertEqual((ended.code, ended.err), (0, ""))
         return [line for line in ended.lines if line.startswith("# Doctor: ")]
 
-    def test_a_setting_that_slows_ucx_is_named(self):
+    def test_reports_a_setting_that_slows_ucx(self):
         if not HAS_UCX:
             self.skipTest("no libucp.so.0 (Debian's package libucx0)")
         slowed = settings.with_variables(doctor_runs.m.server(), UCX_TLS="sm,self,tcp")
@@ -182,7 +182,7 @@ class OsuDoctor(Test):
         # It is not a setting of gdrkit_shmem.
         self.assertRegex(self.lines_of(slowed, "osu", "latency", *QUICK, "--engine", "shmem")[0], "no warning or failure for ")
 
-    def test_the_document_has_it_only_on_request(self):
+    def test_document_contains_the_doctor_only_on_request(self):
         slowed = settings.with_variables(doctor_runs.m.server(), NCCL_P2P_DISABLE="1")
         with doctor_runs.Lent(slowed) as folder:
             document, _ = self.json_of("osu", "allreduce", *OsuNccl.LIBRARY, *QUICK, "--doctor-root", folder)
@@ -191,7 +191,7 @@ class OsuDoctor(Test):
         document, _ = self.json_of("osu", "allreduce", *QUICK)
         self.assertIsNone(document["doctor"])
 
-    def test_a_doctor_that_does_not_respond(self):
+    def test_continues_if_the_doctor_does_not_respond(self):
         ended = run("gdrkit", "osu", "latency", *QUICK, "--engine", "shmem", "--doctor-root", "/nonexistent")
         self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: unknown: gdrkit doctor returned no result"), ended.err)
 
@@ -204,7 +204,7 @@ class OsuNccl(Test):
         return run("gdrkit", "run", "-n", "3", "--emulated", "--", f"{BIN}/gdrkit", "osu", *arguments, *self.LIBRARY, *QUICK,
                    environment=variables)
 
-    def test_every_collective_has_right_data(self):
+    def test_every_collective_has_correct_data(self):
         for test in COLLECTIVES + ("reduce",):
             ended = self.run_test(test, "-c")
             self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{test} {ended.out}")
@@ -223,7 +223,7 @@ class OsuNccl(Test):
         self.assertEqual(ended.code, 2)
         self.assertIn("--engine nccl accepts only device memory; use device buffers (D)", ended.err)
 
-    def test_without_gpus(self):
+    def test_requires_gpus(self):
         ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
         self.assertEqual(ended.code, 77)
         self.assertIn("NCCL requires GPUs, but the emulated device is selected", ended.err)
@@ -241,13 +241,13 @@ class OsuPeers(Test):
         self.assertLess(time.monotonic() - begin, 60)
         return ended.err
 
-    def test_a_rank_that_dies(self):
+    def test_reports_a_killed_rank(self):
         self.assertRegex(self.run_with("KILL", "latency", "-m", "4:4", "--engine", "shmem"), "PE 1")
         self.assertRegex(self.run_with("KILL", "allreduce", "-m", "4:4"), "PE 1")
         if HAS_UCX:
             self.assertRegex(self.run_with("KILL", "bw", "-m", "4:4"), "PE 1")
 
-    def test_a_rank_that_is_silent(self):
+    def test_reports_a_silent_rank(self):
         if not HAS_UCX:
             self.skipTest("no libucp.so.0 (Debian's package libucx0)")
         self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not complete within 6 s; see the output of the other ranks, or increase --timeout", self.run_with("STOP", "latency", "-m", "4:4"))
@@ -270,7 +270,7 @@ class NetworkTest(Test):
 
 
 class OsuNetwork(NetworkTest):
-    def test_two_namespaces(self):
+    def test_runs_between_two_namespaces(self):
         for test in ("latency", "bw", "put_bw"):
             lines = self.run_ranks(test, "-c", *QUICK)
             self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
@@ -278,7 +278,7 @@ class OsuNetwork(NetworkTest):
 
 
 class OsuLossyNetwork(NetworkTest):
-    def test_delay_and_loss(self):
+    def test_runs_with_delay_and_loss(self):
         reason = why_no_queue(NETEM)
         if reason:
             self.skipTest(reason)
@@ -293,7 +293,7 @@ class OsuOptions(Test):
         w:win-options M:mem-limit d:accelerator r:cuda-target R:print-rate p:num-pairs V:vary-window c:validation b:buffer-num
         u:validation-warmup G:graph P:papi D:ddt N:nhbr T:type I:session l:in-place z:tail-lat q:partitions k:root-rank""".split()
 
-    def test_each_of_the_original_is_in_the_help_or_rejected(self):
+    def test_each_original_option_is_documented_or_rejected(self):
         shown = run("gdrkit", "osu", "--help").out
         for short, name in (each.split(":") for each in self.ORIGINAL):
             if re.search(rf"(?m)^  -{short}, --{name}", shown):
@@ -308,7 +308,7 @@ class OsuOptions(Test):
         ended = run("gdrkit", "osu", "put_latency", "--engine", "shmem", *QUICK, "-s", "flush", "-w", "create", "-k", "fixed:0", "-R", "1", "-D", "cont")
         self.assertEqual((ended.code, ended.err), (0, ""))
 
-    def test_the_memory_limit_leaves_out_large_sizes(self):
+    def test_memory_limit_omits_large_sizes(self):
         for test, limit, sizes in (("latency", "64", [4, 8, 16, 32]), ("alltoall", "1K", [4, 8, 16, 32, 64]), ("alltoall", "100", [4, 8, 16])):
             ended = run("gdrkit", "osu", test, "--engine", "shmem", *QUICK, "-M", limit)
             self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, sizes), ended.err)
@@ -317,7 +317,7 @@ class OsuOptions(Test):
         self.assertEqual(ended.code, 2)
         self.assertIn("-M 15 is too small: messages of 4 B require buffers of 16 B on each rank; increase -M", ended.err)
 
-    def test_separate_buffers(self):
+    def test_uses_separate_buffers(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
             for test in ("bw", "bibw", "mbw_mr"):
                 ended = run("gdrkit", "osu", test, "--engine", engine, *QUICK, "-c", "-u", "2", "-b", "multiple")
@@ -328,14 +328,14 @@ class OsuOptions(Test):
 
 
 class OsuFailures(Test):
-    def test_no_ucx(self):
+    def test_reports_missing_ucx(self):
         ended = run("gdrkit", "osu", "latency",
                     environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, r"(?m)^gdrkit osu: cannot load UCX \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
                                     r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not require UCX$")
 
-    def test_wrong_numbers_of_ranks(self):
+    def test_reports_invalid_numbers_of_ranks(self):
         for ranks, test, text in ((3, "latency", "latency requires exactly 2 ranks, not 3; use gdrkit run -n 2 -- gdrkit osu ...\n"),
                                   (3, "mbw_mr", "mbw_mr requires an even number of ranks, not 3"),
                                   (1, "bcast", "bcast requires at least 2 ranks, not 1")):
@@ -344,7 +344,7 @@ class OsuFailures(Test):
             self.assertEqual(ended.code, 2, ended.err)
             self.assertIn(text, ended.err)
 
-    def test_wrong_words_are_wrong_usage(self):
+    def test_rejects_invalid_arguments(self):
         for arguments, text in (((), "give a test: latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
                                 (("bw", "D"), "pass the test and one place for each rank"), (("bw", "D", "X"), "'X' is not a place"),
                                 (("bw", "-m", "8:4"), "the smallest size exceeds the largest"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),

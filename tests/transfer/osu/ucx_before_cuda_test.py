@@ -39,19 +39,19 @@ class UcxBeforeCuda(Test):
         self.assertIn("cannot use a GPU: no GPU was found (CUDA finds no device)", ended.err)
         self.assertIn(states, (["not loaded"], ["not loaded"] * 2))
 
-    def test_in_osu(self):
+    def test_osu_loads_ucx_before_cuda(self):
         ended, states = self.states("run", "-n", "2", "--", f"{BIN}/gdrkit", "osu", "latency", "-m", "8:8", "-i", "5",
                                     EMULATED_CUDA_HAS_NO_DEVICE="1")
         self.assert_hooked_before_cuda(ended, states)
 
-    def test_in_programs_of_shmem(self):
+    def test_shmem_programs_load_ucx_before_cuda(self):
         command = ("run", "-n", "2", "--", f"{BIN}/gdrkit", "shmem", "info")
         ended, states = self.states(*command, EMULATED_CUDA_HAS_NO_DEVICE="1", GDRKIT_SHMEM_DISABLE_P2P="1")
         self.assert_hooked_before_cuda(ended, states)
         ended, states = self.states(*command, EMULATED_CUDA_HAS_NO_DEVICE="1")
         self.assertEqual((ended.code, states), (77, []), "UCX was loaded for PEs of one machine")
 
-    def test_in_the_library(self):
+    def test_library_loads_ucx_before_cuda(self):
         _, states = self.states("run", "-n", "2", "--", INIT, GDRKIT_SHMEM_DISABLE_P2P="1")
         self.assertEqual(states, ["not loaded"] * 2)
         _, states = self.states("run", "-n", "2", "--", INIT)

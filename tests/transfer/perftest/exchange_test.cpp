@@ -106,7 +106,7 @@ class ExchangeTest : public ::testing::Test {
   std::optional<Exchange> exchange_;
 };
 
-TEST_F(ExchangeTest, BeginsLikePerftest) {
+TEST_F(ExchangeTest, StartsLikePerftest) {
   greet_and_begin();
   EXPECT_FALSE(exchange_->is_own());
   EXPECT_EQ(exchange_->version(), "6.06");
@@ -135,7 +135,7 @@ TEST_F(ExchangeTest, RecognizesGdrkit) {
   EXPECT_TRUE(exchange_->is_own());
 }
 
-TEST_F(ExchangeTest, NamesAPeerThatIsGone) {
+TEST_F(ExchangeTest, ReportsAPeerThatExited) {
   greet(version);
   ::close(std::exchange(client_, -1));
   EXPECT_EQ(failure_of([this] { exchange_->begin(); }),
@@ -145,7 +145,7 @@ TEST_F(ExchangeTest, NamesAPeerThatIsGone) {
             std::string::npos);
 }
 
-TEST_F(ExchangeTest, NamesAPeerThatIsSilent) {
+TEST_F(ExchangeTest, ReportsASilentPeer) {
   greet(version + sizes.substr(0, 2));
   EXPECT_NE(failure_of([this] {
               exchange_->begin();
@@ -165,7 +165,7 @@ TEST_F(ExchangeTest, RejectsInvalidMessages) {
       std::string::npos);
 }
 
-TEST(Exchange, ReportsThatNobodyListens) {
+TEST(Exchange, ReportsThatNoServerIsListening) {
   try {
     (void)SocketWire::connect("127.0.0.1", 1, false, 1s);
     FAIL();

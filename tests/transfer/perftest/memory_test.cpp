@@ -108,7 +108,7 @@ TEST_F(RegisterGpuMemory, DoesNotFallBackIfADmabufIsRequired) {
   EXPECT_EQ(played.peer_access, 0);
 }
 
-TEST_F(RegisterGpuMemory, ReportsBothReasonsIfNothingWorks) {
+TEST_F(RegisterGpuMemory, ReportsBothReasonsIfBothWaysFail) {
   played.dmabuf_error = EOPNOTSUPP;
   played.peer_error = EFAULT;
   EXPECT_EQ(failure(),

@@ -47,7 +47,7 @@ PairAddress address() {
   return address;
 }
 
-TEST(Lines, TheBlockOfABandwidthIsPerftests) {
+TEST(Lines, BandwidthSettingsBlockMatchesPerftest) {
   EXPECT_EQ(block_text(settings_of("write_bw")),
             "---------------------------------------------------------------------------------------\n"
             "                    RDMA_Write BW Test\n"
@@ -67,7 +67,7 @@ TEST(Lines, TheBlockOfABandwidthIsPerftests) {
             "---------------------------------------------------------------------------------------\n");
 }
 
-TEST(Lines, TheBlockFollowsTestAndSide) {
+TEST(Lines, SettingsBlockDependsOnTestAndSide) {
   Settings settings = settings_of("read_lat");
   settings.is_server = true;
   std::string text = block_text(settings);
@@ -87,7 +87,7 @@ TEST(Lines, TheBlockFollowsTestAndSide) {
   EXPECT_NE(text.find(" Link type       : IB\n"), std::string::npos);
 }
 
-TEST(Lines, TheAddressesArePerftests) {
+TEST(Lines, AddressLinesMatchPerftest) {
   EXPECT_EQ(address_line(settings_of("read_bw"), "local", address()),
             " local address: LID 0000 QPN 0x0015 PSN 0xca81d1 OUT 0x80 RKey 0x000611 VAddr 0x007f22064e4000\n"
             " GID: 254:128:00:00:00:00:00:00:00:00:00:00:00:00:00:236\n");
@@ -97,7 +97,7 @@ TEST(Lines, TheAddressesArePerftests) {
             " remote address: LID 0000 QPN 0x0015 PSN 0xca81d1\n");
 }
 
-TEST(Lines, TheRowsArePerftests) {
+TEST(Lines, RowsMatchPerftest) {
   Settings settings = settings_of("write_bw");
   EXPECT_EQ(head_line(settings),
             " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]\n");
@@ -121,7 +121,7 @@ TEST(Lines, TheRowsArePerftests) {
             " 2             235            4297.97        116.33 \n");
 }
 
-TEST(Lines, ALatencySummarisesItsSamples) {
+TEST(Lines, LatencyRowSummarizesItsSamples) {
   std::vector<double> seconds;
   for (int i = 1000; i >= 1; --i) seconds.push_back(i * 1e-6);
   const LatencyRow row = latency_row(8, 1000, seconds);
@@ -137,7 +137,7 @@ TEST(Lines, ALatencySummarisesItsSamples) {
   EXPECT_DOUBLE_EQ(latency_row(8, 1, {2e-6}).p999, 2);
 }
 
-TEST(Lines, ABandwidthSurvivesTheUnitsOfTheExchange) {
+TEST(Lines, BandwidthSurvivesUnitConversion) {
   const BandwidthRow row{65536, 5000, 2e9, 1.5e9, 22888, {}};
   for (const bool is_in_gbits : {false, true}) {
     const BandwidthRow again = bandwidth_row(shared_result(row, is_in_gbits), is_in_gbits);

@@ -31,7 +31,7 @@ y:limit_msgrate x:gid-index z:com_rdma_cm :out_json :out_json_file :cpu_util :dl
 
 
 class PerftestOptions(PerftestTest):
-    def test_each_of_the_original_is_in_the_help_or_rejected(self):
+    def test_each_original_option_is_documented_or_rejected(self):
         shown = run("gdrkit", "perftest", "--help").out
         for short, name in (each.split(":") for each in ORIGINAL):
             words = ([f"-{short}"] if short else []) + ([f"--{name}"] if name else [])
@@ -53,8 +53,13 @@ class PerftestOptions(PerftestTest):
             self.assertEqual(ended.code, 2)
             self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
 
+<<<<<<< HEAD
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; add -R, or use --tclass"),
+=======
+    def test_rejects_invalid_arguments(self):
+        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; without -R set"),
+>>>>>>> n-t
                                 (("-R", "--tclass", "8"), "with -R: rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
                                 (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "with -R: rdma_cm takes the GID from HOST"),
                                 (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latency tests"), (("-l", "0"), "-l 0 is out of range: use 1")):
@@ -86,7 +91,7 @@ class LoggedTest(PerftestTest):
 
 
 class PerftestRoce(LoggedTest):
-    def test_traffic_class_and_flow_labels_are_in_each_path(self):
+    def test_each_path_has_traffic_class_and_flow_label(self):
         lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "106", "--flow_label", "7,0xfffff", "-q", "3")
         self.assertEqual(lines, sorted(2 * ["path 106 7 1", "path 106 1048575 1", "path 106 7 1"]))
         lines, _ = self.logged("send_lat", "-n", "20", "-c", "UD", "--tclass", "1")
@@ -94,7 +99,7 @@ class PerftestRoce(LoggedTest):
         lines, _ = self.logged("write_lat", "-n", "20")
         self.assertEqual(lines, 2 * ["path 0 0 1"])
 
-    def test_they_need_a_gid(self):
+    def test_traffic_class_and_flow_label_require_a_gid(self):
         for option in ("--tclass", "--flow_label"):
             ended = self.loopback("write_bw", option, "1", GDRKIT_STAND_IN_INFINIBAND="1")
             self.assertEqual(ended.code, 2)
@@ -102,7 +107,7 @@ class PerftestRoce(LoggedTest):
         lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "9", "-x", "0", GDRKIT_STAND_IN_INFINIBAND="1")
         self.assertEqual(lines, 2 * ["path 9 0 0"])
 
-    def test_ipv6_chooses_a_gid_of_that_family(self):
+    def test_ipv6_selects_an_ipv6_gid(self):
         lines, ended = self.logged("write_bw", "-n", "20", "--ipv6")
         self.assertEqual(lines, 2 * ["path 0 0 0"])
         self.assertIn(" GID index       : 0", ended.lines)
@@ -110,7 +115,7 @@ class PerftestRoce(LoggedTest):
         self.assertEqual(ended.code, 77)
         self.assertIn("cannot use --ipv6: GID 1 of soft0, port 1, does not belong to an IPv6 address; choose another GID with -x", ended.err)
 
-    def test_type_of_service_of_rdma_cm(self):
+    def test_sets_the_type_of_service_with_rdma_cm(self):
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104")
         self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
         with open(self.log, encoding="ascii") as file:
@@ -119,7 +124,7 @@ class PerftestRoce(LoggedTest):
         self.assertEqual(client[0], 1)
         self.assertRegex(client[2], r"\(rdma_set_option\)( to 127.0.0.1)?: Input/output error; omit -T")
 
-    def test_the_exchange_by_a_source_address_and_by_ipv6(self):
+    def test_exchange_supports_a_source_address_and_ipv6(self):
         for option in ((), ("-z",)):
             server, client = self.pair("write_bw", "-n", "20", "--bind_source_ip", "127.0.0.1", *option)
             self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""), option)
@@ -134,14 +139,14 @@ class PerftestRoce(LoggedTest):
         self.assertIn("cannot find host 127.0.0.1 as an IPv6 address", ended.err)
 
     @unittest.skipUnless(socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"), "no IPv6 here")
-    def test_an_exchange_over_ipv6_only(self):
+    def test_exchange_supports_ipv6_only(self):
         server, client = self.pair("write_bw", "-n", "20", "--ipv6-addr", host="::1")
         self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
         self.assertIn("peer ::1 (gdrkit)", server[1])
 
 
 class PerftestWriteWithImmediate(PerftestTest):
-    def test_every_test_has_right_data_and_takes_receives(self):
+    def test_every_test_has_correct_data_and_consumes_receives(self):
         for arguments in (("write_bw", "-q", "2"), ("write_bw", "-b"), ("write_bw", "-c", "UC"), ("write_lat",), ("write_lat", "--use_cuda=0")):
             ended = self.loopback(*arguments, "-n", "40", "--write_with_imm")
             self.assertEqual((ended.code, ended.err), (0, ""), arguments)
@@ -149,12 +154,12 @@ class PerftestWriteWithImmediate(PerftestTest):
         ended = self.loopback("write_bw", "-n", "2000", "-r", "3", "-s", "8", "--write_with_imm")
         self.assertEqual((ended.code, ended.err), (0, ""))
 
-    def test_a_post_of_a_receive_that_fails(self):
+    def test_reports_a_failed_receive_post(self):
         _, client = self.pair("write_lat", "-n", "20", "--write_with_imm", client_fault="fail post_recv 1")
         self.assertEqual(client[0], 1)
         self.assertIn("cannot post a receive request (ibv_post_recv) on queue pair 0 of soft0", client[2])
 
-    def test_ends_that_differ(self):
+    def test_reports_different_options_of_client_and_server(self):
         server, client = self.pair("write_bw", "-n", "20", "--write_with_imm", client_has=("write_bw", "-n", "20"))
         self.assertEqual((server[0], client[0]), (2, 2))
         self.assertRegex(server[2], r"client and server differ: 'write_bw .* --write_with_imm' here, 'write_bw .*' on 127\.0\.0\.1; use the same test")
@@ -168,7 +173,7 @@ class PerftestLists(LoggedTest):
         self.assertIn(total, (49, 50))  # one may be left for a list of one
         self.assertIn(" 64         50 ", ended.out)
 
-    def test_every_bandwidth_has_right_data(self):
+    def test_every_bandwidth_test_has_correct_data(self):
         for test in ("write_bw", "read_bw", "send_bw", "atomic_bw"):
             for more in (("-l", "3"), ("-l", "64", "-q", "2"), ("-l", "4", "-b", "-t", "6")):
                 ended = self.loopback(test, "-n", "30", *more)
@@ -187,7 +192,7 @@ class PerftestAllResults(PerftestTest):
         summary = next(line.split() for line in ended.lines if line.startswith(" 2 "))
         return [float(row[1]) for row in rows], summary
 
-    def test_all_are_printed_before_the_summary_sorted_or_not(self):
+    def test_prints_all_results_before_the_summary(self):
         values, summary = self.results("-H")
         self.assertIn(len(values), (29, 30))
         self.assertEqual(values, sorted(values))

@@ -93,7 +93,7 @@ class PerftestTest(Test):
 
 
 class Lines(PerftestTest):
-    def test_the_lines_of_a_bandwidth(self):
+    def test_prints_the_lines_of_a_bandwidth_test(self):
         ended = self.loopback("write_bw", "-n", "50", "-s", "4096", "-d", "soft0,soft1")
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
         self.assert_lines(ended.lines, [
@@ -107,14 +107,14 @@ class Lines(PerftestTest):
             r" 4096       50        " + NUMBER + NUMBER + r"\t\t" + NUMBER, "-{87}",
             r"# Path: soft1 port 1 \(Ethernet, MTU 4096\), host memory; peer 127.0.0.1 \(gdrkit\)"])
 
-    def test_the_lines_of_a_latency(self):
+    def test_prints_the_lines_of_a_latency_test(self):
         ended = self.loopback("write_lat", "-n", "50")
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
         self.assertIn(" Max inline data : 220[B]", ended.lines)
         self.assertRegex(ended.lines[-3], r"^ 2       50   " + (NUMBER + r"\t?") * 4 + r"\t" + NUMBER + r"\t\t" + NUMBER + r"\t\t" + NUMBER + "$")
         self.assertTrue(ended.lines[-4].startswith(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"))
 
-    def test_server_and_client_as_users_start_them(self):
+    def test_starts_server_and_client_like_users(self):
         server, client = self.pair("send_bw", "-n", "50", "-s", "512")
         self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
         self.assertIn("* Waiting for client to connect... *", server[1])
@@ -122,7 +122,7 @@ class Lines(PerftestTest):
         for _, out, _ in (server, client):
             self.assertRegex(out, r"\n 512        50      ")
 
-    def test_both_directions_and_gigabits(self):
+    def test_supports_both_directions_and_gigabits(self):
         ended = self.loopback("write_bw", "-b", "-n", "50", "--report_gbits", "-q", "2")
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assertIn("                    RDMA_Write Bidirectional BW Test", ended.lines)
@@ -134,7 +134,7 @@ class Lines(PerftestTest):
         self.assertRegex(ended.out, r"local address: LID 0x07 QPN .* OUT 0x10 RKey")
         self.assertNotIn("GID", ended.out)
 
-    def test_the_names_with_a_prefix(self):
+    def test_runs_under_names_with_a_prefix(self):
         for test in TESTS:
             self.assertEqual(os.readlink(os.path.join(BIN, f"gdrkit_ib_{test}")), "gdrkit")
         ended = run("gdrkit_ib_read_lat", "--loopback", "-n", "10", environment=self.environment())
@@ -142,27 +142,27 @@ class Lines(PerftestTest):
 
 
 class Data(PerftestTest):
-    def test_every_test_has_right_data(self):
+    def test_every_test_has_correct_data(self):
         for test in TESTS:
             for more in ((), ("-q", "3"), ("-b",)) if test.endswith("bw") else ((),):
                 ended = self.loopback(test, "-n", "30", *more)
                 self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {more}")
 
-    def test_all_sizes(self):
+    def test_runs_all_sizes(self):
         for test in ("write_bw", "send_lat"):
             ended = self.loopback(test, "-a", "-n", "5")
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             sizes = [int(line.split()[0]) for line in ended.lines if line[1:2].isdigit()]
             self.assertEqual(sizes, [2 << i for i in range(23)], test)
 
-    def test_unreliable_connections(self):
+    def test_supports_unreliable_connections(self):
         for test, kind in (("send_lat", "UD"), ("send_bw", "UD"), ("write_bw", "UC"), ("send_bw", "UC")):
             ended = self.loopback(test, "-c", kind, "-n", "30")
             self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {kind}")
             self.assertIn(f" Connection type : {kind}", ended.out)
         self.assertRegex(self.loopback("send_bw", "-c", "UD", "-n", "30").out, r"\n 4096       30 ")
 
-    def test_a_duration(self):
+    def test_runs_for_a_duration(self):
         for test in ("write_bw", "send_bw", "write_lat", "send_lat"):
             ended = self.loopback(test, "-D", "1", "-f", "0", "-s", "64")
             self.assertEqual((ended.code, ended.err), (0, ""), test)
@@ -177,14 +177,14 @@ class Data(PerftestTest):
             self.assertIn(text, server[2])
             self.assertIn(text, client[2])
 
-    def test_gpu_memory(self):
+    def test_uses_gpu_memory(self):
         for test in TESTS:
             ended = self.loopback(test, "-n", "20", "--use_cuda=0")
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             self.assertIn("registered by peer memory (no dma-buf: the emulated device does not export dma-bufs)", ended.out)
             self.assertEqual("polled by the CPU through emulated" in ended.out, test == "write_lat")
 
-    def test_gpus_by_address_and_for_each_end(self):
+    def test_selects_gpus_by_address_for_each_end(self):
         ended = self.loopback("write_lat", "-n", "10", "--use_cuda=1,0", GDRKIT_EMULATED_DEVICES="2")
         self.assertEqual((ended.code, ended.err), (0, ""))
         address = next(line for line in ended.lines if line.startswith("# Path")).split("memory of GPU ")[1].split(",")[0]
@@ -194,14 +194,14 @@ class Data(PerftestTest):
         self.assertEqual(ended.code, 77)
         self.assertIn("found no GPU at 0000:ab:cd.0", ended.err)
 
-    def test_a_required_dmabuf_that_is_not_possible(self):
+    def test_reports_an_unavailable_required_dmabuf(self):
         ended = self.loopback("write_bw", "-n", "10", "--use_cuda=0", "--use_cuda_dmabuf")
         self.assertEqual(ended.code, 1)
         self.assertIn("cannot register GPU memory by dma-buf: the emulated device does not export dma-bufs; omit --use_cuda_dmabuf", ended.err)
 
 
 class Documents(PerftestTest):
-    def test_the_result_schema(self):
+    def test_document_matches_the_result_schema(self):
         ended = self.loopback("write_lat", "-n", "20", "-s", "8", "--json")
         self.assertEqual((ended.code, ended.err), (0, ""))
         document = json.loads(ended.out)
@@ -214,7 +214,7 @@ class Documents(PerftestTest):
         (series,) = json.loads(ended.out)["series"]
         self.assertEqual((series["id"], series["unit"]), ("perftest/read_bw/host/RC", "GB/s"))
 
-    def test_values_and_a_comparison_with_an_earlier_run(self):
+    def test_compares_with_an_earlier_run(self):
         arguments = ("write_lat", "-n", "400", "-s", "8")
         ended = self.loopback(*arguments, "--csv")
         self.assertEqual((ended.code, ended.err), (0, ""))
@@ -236,7 +236,7 @@ class Documents(PerftestTest):
         ended = self.loopback("read_bw", "-n", "200", "--json")
         self.assertEqual(len(json.loads(ended.out)["series"][0]["points"][0]["rounds"]), 8)
 
-    def test_an_earlier_run_of_another_tool_is_rejected_before_the_ends_connect(self):
+    def test_rejects_results_of_other_tools_before_connecting(self):
         arguments = ("write_lat", "-n", "20", "-s", "8")
         document = json.loads(self.loopback(*arguments, "--json").out)
         document["tool"] = "osu"
@@ -248,7 +248,7 @@ class Documents(PerftestTest):
         self.assertIn("is a result of 'gdrkit osu'; 'gdrkit perftest' compares with its own results only", ended.err)
         self.assertNotIn("has ended the connection", ended.err)
 
-    def test_perftests_json(self):
+    def test_writes_the_json_format_of_perftest(self):
         path = os.path.join(self.folder, "out.json")
         ended = self.loopback("write_bw", "-n", "20", "-s", "64", "--out_json", "--out_json_file", path)
         self.assertEqual((ended.code, ended.err), (0, ""))
@@ -270,13 +270,13 @@ class Doctor(PerftestTest):
         self.assertEqual((ended.code, ended.err), (0, ""))
         return [line for line in ended.out.splitlines() if line.startswith("# Doctor: ")]
 
-    def test_a_setting_that_slows_the_adapter_in_use_is_named(self):
+    def test_reports_a_setting_that_slows_the_adapter(self):
         lines = self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_0")
         self.assertTrue(any(line.startswith("# Doctor: nic.rate warns: mlx5_0:1: ") for line in lines), lines)
         self.assertRegex(lines[-1], r"^# Doctor: run gdrkit doctor explain [a-z_.]+ for the remedy$")
         self.assertFalse(any("nic.rate" in line for line in self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_1")))
 
-    def test_the_document_has_it_only_on_request(self):
+    def test_document_contains_the_doctor_only_on_request(self):
         tree = doctor_runs.m.server()
         tree["/sys/class/infiniband/mlx5_0/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
         with doctor_runs.Lent(tree) as folder:
@@ -287,13 +287,13 @@ class Doctor(PerftestTest):
         ended = self.loopback("read_lat", "-n", "10", "--json")
         self.assertIsNone(json.loads(ended.out)["doctor"])
 
-    def test_a_doctor_that_does_not_respond(self):
+    def test_continues_if_the_doctor_does_not_respond(self):
         ended = self.loopback("write_lat", "-n", "10", "--doctor-root", "/nonexistent")
         self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: unknown: gdrkit doctor returned no result"), ended.err)
 
 
 class Failures(PerftestTest):
-    def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
+    def test_each_failed_call_ends_both_processes_without_leaks(self):
         for call in CALLS:
             # GIDs are queried first, and a failure there only means that an entry is empty.
             for number in (1, 3) if call in ("modify_qp", "post_send", "poll") else (3,) if call == "query_gid" else (1,):
@@ -307,7 +307,7 @@ class Failures(PerftestTest):
                     self.assertEqual(server[0], 1, both)
                     self.assertIn("client 127.0.0.1 has ended the connection during '", server[2], both)
 
-    def test_a_call_that_fails_at_the_server(self):
+    def test_reports_a_failed_call_of_the_server(self):
         for call in CALLS[:4]+CALLS[5:9]:
             server = self.start("send_lat", "-I", "0", "-p", str(free_ports()), fault=f"fail {call} 1")
             _, err = server.communicate(timeout=30)
@@ -318,7 +318,7 @@ class Failures(PerftestTest):
         self.assertIn("(ibv_post_send) on queue pair 0 of soft0", server[2])
         self.assertIn("server 127.0.0.1 has ended the connection during 'send_lat of 2 bytes", client[2])
 
-    def test_calls_of_some_tests(self):
+    def test_reports_failed_calls_of_single_tests(self):
         for arguments, call, text in ((("send_bw", "-c", "UD"), "create_ah", "(ibv_create_ah) on soft0"),
                                       (("write_bw",), "reg_mr_iova2", "cannot register 136 KiB of host memory (ibv_reg_mr) on soft0")):
             _, client = self.pair(*arguments, client_fault=f"fail {call} 1", meets=call == "create_ah")
@@ -330,7 +330,7 @@ class Failures(PerftestTest):
         self.assertEqual(client[0], 1)
         self.assertRegex(client[2], r"write_bw of 64 bytes failed on queue pair [0-9]+ of soft0 to 127\.0\.0\.1: remote access error \(status 10")
 
-    def test_a_peer_that_is_killed_ends_the_other_with_its_name(self):
+    def test_killed_peer_ends_and_is_reported_by_the_other(self):
         for test in ("write_bw", "write_lat", "read_lat", "send_bw"):
             for call, number in (("modify_qp", 2), ("post_send", 10), ("poll", 10)):
                 server, client = self.pair(test, "-n", "5000", "-s", "64", client_fault=f"kill {call} {number}")
@@ -350,7 +350,7 @@ class Failures(PerftestTest):
                 _, err = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 0, err)
 
-    def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
+    def test_times_out_if_the_peer_is_silent(self):
         for test in ("write_lat", "send_bw"):
             server, port = self.start_server(test, "--timeout", "1", "-n", "5000")
             client = self.start(test, "-p", port, "-n", "5000", "127.0.0.1", fault="stop post_send 10")
@@ -360,7 +360,7 @@ class Failures(PerftestTest):
             self.assertEqual(server.returncode, 1, test)
             self.assertRegex(err, r"received nothing from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
 
-    def test_a_silent_one_sided_server_ends_the_client_at_its_limit(self):
+    def test_client_times_out_if_a_one_sided_server_is_silent(self):
         server, port = self.start_server("write_bw", "-D", "3", "-f", "0", fault="stop modify_qp 3")
         began = time.monotonic()
         client = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", "--timeout", "1", "127.0.0.1")
@@ -371,7 +371,7 @@ class Failures(PerftestTest):
         self.assertIn("server 127.0.0.1 sent nothing for 1 s during 'start of a size", err)
         self.assertLess(time.monotonic() - began, 20)  # its own limit is 1 s, but the machine may be busy
 
-    def test_ends_that_differ(self):
+    def test_reports_different_options_of_client_and_server(self):
         server, port = self.start_server("write_bw", "-s", "64")
         client = self.start("write_bw", "-p", port, "-s", "128", "127.0.0.1")
         for process in (client, server):
@@ -379,7 +379,7 @@ class Failures(PerftestTest):
             self.assertEqual(process.returncode, 2)
             self.assertRegex(err, r"client and server differ: 'write_bw -c RC -s (64|128) .*' here, 'write_bw -c RC -s (128|64) .*' on 127\.0\.0\.1")
 
-    def test_no_library(self):
+    def test_reports_a_missing_library(self):
         empty = os.path.join(self.folder, "libibverbs.so.1")
         with open(empty, "w", encoding="utf-8"):
             pass
@@ -387,7 +387,7 @@ class Failures(PerftestTest):
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, "cannot load libibverbs .*; install .*libibverbs1.* and ibverbs-providers")
 
-    def test_no_device(self):
+    def test_reports_a_missing_device(self):
         for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine has no RDMA device"),
                            ({"GDRKIT_STAND_IN_ABSENT": "1"}, "the Linux kernel provides no RDMA interface; load the module ib_uverbs"),
                            ({"GDRKIT_STAND_IN_DOWN": "1"}, "port 1 of soft0 is not active")):
@@ -400,7 +400,7 @@ class Failures(PerftestTest):
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
 
-    def test_wrong_words_are_wrong_usage(self):
+    def test_rejects_invalid_arguments(self):
         for arguments, text in (((), "the test is missing; use one of write_bw, "),
                                 (("write_bww",), "unknown test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n 4 is out of range: use 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
@@ -422,7 +422,7 @@ class RdmaCm(PerftestTest):
     CALLS = ("rdma_create_event_channel", "rdma_create_id", "rdma_resolve_addr", "rdma_resolve_route", "rdma_init_qp_attr",
              "rdma_connect", "rdma_get_cm_event", "rdma_establish")
 
-    def test_the_exchange_and_the_queue_pairs(self):
+    def test_supports_rdma_cm_for_exchange_and_queue_pairs(self):
         for option, pairs in (("-z", "OFF"), ("-R", "ON")):
             for arguments in (("write_bw", "-q", "3"), ("write_lat",), ("read_bw", "-q", "2"), ("send_bw", "-b"), ("atomic_lat",)):
                 server, client = self.pair(*arguments, "-n", "30", option)
@@ -433,11 +433,11 @@ class RdmaCm(PerftestTest):
         server, client = self.pair("send_lat", "-n", "30", "-z", "-c", "UD")
         self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
 
-    def test_a_request_may_overtake_the_end_of_the_connection_before_it(self):
+    def test_accepts_a_request_before_the_previous_disconnect(self):
         server, client = self.pair("write_bw", "-q", "3", "-n", "30", "-R", server_fault="requests first")
         self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
 
-    def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
+    def test_each_failed_call_ends_both_processes_without_leaks(self):
         for call in self.CALLS:
             number = 3 if call == "rdma_get_cm_event" else 1
             server, client = self.pair("write_bw", "-n", "20", "-R", client_fault=f"fail {call} {number}", meets=False)
@@ -454,13 +454,13 @@ class RdmaCm(PerftestTest):
         self.assertIn("(rdma_accept): Input/output error", server[2])
         self.assertIn("server 127.0.0.1 has ended the connection during 'connection", client[2])
 
-    def test_a_peer_that_is_killed_ends_the_other_with_its_name(self):
+    def test_killed_peer_ends_and_is_reported_by_the_other(self):
         for option, call, number in (("-z", "poll", 40), ("-R", "rdma_init_qp_attr", 5), ("-R", "post_send", 20)):
             server, client = self.pair("send_lat", "-n", "5000", option, client_fault=f"kill {call} {number}")
             self.assertEqual((client[0], server[0]), (-9, 1), f"{option} {call}: {server[2]}")
             self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) during '")
 
-    def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
+    def test_times_out_if_the_peer_is_silent(self):
         server, port = self.start_server("write_lat", "-z", "--timeout", "1", "-n", "5000")
         client = self.start("write_lat", "-z", "-p", port, "-n", "5000", "127.0.0.1", fault="stop modify_qp 5")
         _, err = server.communicate(timeout=30)
@@ -469,17 +469,17 @@ class RdmaCm(PerftestTest):
         self.assertEqual(server.returncode, 1)
         self.assertIn("client 127.0.0.1 sent nothing for 1 s during '", err)
 
-    def test_nobody_listens(self):
+    def test_reports_that_no_server_is_listening(self):
         ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", str(free_ports()), "--timeout", "1", "127.0.0.1", environment=self.environment())
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, "cannot connect by rdma_cm to 127.0.0.1, port [0-9]+: no server is listening; start the server first")
 
-    def test_another_device_than_that_of_the_address(self):
+    def test_rejects_a_device_that_does_not_match_the_address(self):
         server, client = self.pair("write_bw", "-R", "-d", "soft1", meets=False)
         self.assertEqual(client[0], 2)
         self.assertIn("rdma_cm selected RDMA device soft0, but the test uses soft1; use -d soft0", client[2])
 
-    def test_no_library(self):
+    def test_reports_a_missing_library(self):
         with open(os.path.join(self.folder, "librdmacm.so.1"), "w", encoding="utf-8"):
             pass
         environment = self.environment(LD_LIBRARY_PATH=self.folder + ":" + STAND_IN)

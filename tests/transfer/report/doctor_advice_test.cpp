@@ -28,7 +28,7 @@ std::vector<std::string> checks_of(const DoctorAdvice& advice) {
   return checks;
 }
 
-TEST(DoctorAdvice, FindingsAreThoseOfTheGpusInUseAndOfTheLibrary) {
+TEST(DoctorAdvice, ReportsFindingsOfUsedGpusAndTheLibrary) {
   const std::string document = document_of(
       finding_of("pcie.width", "warn", first_gpu) + "," + finding_of("pcie.width", "warn", "0000:99:00.0") + "," +
       finding_of("pcie.width", "ok", second_gpu) + "," + finding_of("acs.redirect", "fail", "0000:10:00.0") + "," +
@@ -61,7 +61,7 @@ TEST(DoctorAdvice, NoResultIsNotReportedAsHealthy) {
   }
 }
 
-TEST(DoctorAdvice, BetweenMachinesTheLibrarysBestAdapterCounts) {
+TEST(DoctorAdvice, UsesTheLibrarysBestAdapterBetweenMachines) {
   const std::string document = document_of(
       "", R"({"ucx":{"gdr":[{"gpu_address":"0000:3b:00.0","hca":"mlx5_0","is_best":true,"use":"no","via":"",)"
           R"("reason":"no peer memory","blocked_by":["peer.any"],"slowed_by":["pcie.mrrs"]},)"
@@ -77,7 +77,7 @@ TEST(DoctorAdvice, BetweenMachinesTheLibrarysBestAdapterCounts) {
             "# Doctor: 0000:3b:00.0 and mlx5_0: direct access: no, no peer memory (peer.any, pcie.mrrs)\n");
 }
 
-TEST(DoctorAdvice, ForGdrkitShmemTheMappingCounts) {
+TEST(DoctorAdvice, UsesTheMappingForGdrkitShmem) {
   const std::string document = document_of(
       "", R"({"gdrkit":{"map":[{"gpu_address":"0000:5e:00.0","use":"yes","via":"rm","reason":"driver 580"}]}})");
   const DoctorAdvice advice = advice_in(document, question_of("shmem"));
@@ -85,7 +85,7 @@ TEST(DoctorAdvice, ForGdrkitShmemTheMappingCounts) {
   EXPECT_EQ(advice.adapters[0].adapter + advice.adapters[0].via, "the CPUrm");
 }
 
-TEST(DoctorAdvice, ForVerbsTheAdapterInUseCounts) {
+TEST(DoctorAdvice, UsesTheAdapterInUseForVerbs) {
   const std::string document = document_of(
       finding_of("nic.mtu", "warn", "mlx5_1:1") + "," + finding_of("nic.mtu", "warn", "mlx5_10:1") + "," +
           finding_of("pcie.width", "warn", "0000:5f:00.0") + "," + finding_of("pcie.width", "warn", "0000:60:00.0") +

@@ -19,7 +19,7 @@ std::string take_all(OutputLines* lines) {
   return all;
 }
 
-TEST(OutputLines, PutsThePeBeforeEachWholeLine) {
+TEST(OutputLines, PrefixesEachWholeLineWithThePe) {
   OutputLines lines(12);
   lines.add(3, "one\ntw");
   lines.add(11, "other\n");
@@ -30,7 +30,7 @@ TEST(OutputLines, PutsThePeBeforeEachWholeLine) {
   EXPECT_EQ(take_all(&lines), "[ 3] three\n");
 }
 
-TEST(OutputLines, CutsEndlessLines) {
+TEST(OutputLines, SplitsEndlessLines) {
   OutputLines lines(1);
   const std::string part(50'000, 'x');
   for (int i = 0; i < 3; ++i) lines.add(0, part);

@@ -83,12 +83,12 @@ class Tracer:
 
 
 class RunEnvironment(Test):
-    def test_every_pe_gets_its_number(self):
+    def test_every_pe_receives_its_number(self):
         ended = run("-n", "3", "--prefix", *shell("echo $GDRKIT_SHMEM_PE $GDRKIT_SHMEM_NPES $GDRKIT_SHMEM_LOCAL_INDEX"))
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertEqual(by_pe(ended), {0: ["0 3 0"], 1: ["1 3 1"], 2: ["2 3 2"]})
 
-    def test_pe_0_listens_at_the_root_that_all_get(self):
+    def test_pe_0_listens_on_the_root_address_of_all(self):
         ended = run("-n", "3", "--prefix", "--", sys.executable, "-c", (
             "import os, socket\n"
             "fd = os.environ.get('GDRKIT_SHMEM_LISTEN_FD')\n"
@@ -103,7 +103,7 @@ class RunEnvironment(Test):
         self.assertRegex(lines[0][0], r"^127\.0\.0\.1:\d+$")
         self.assertEqual([lines[1], lines[2]], [lines[0], lines[0]])
 
-    def test_the_token_is_one_for_a_job_and_another_for_the_next(self):
+    def test_token_is_unique_per_job(self):
         tokens = []
         for _ in range(2):
             lines = by_pe(run("-n", "2", "--prefix", *shell("echo $GDRKIT_SHMEM_TOKEN")))
@@ -122,19 +122,19 @@ class RunEnvironment(Test):
             ended = run("-n", n_pes, "--emulated", *shell("echo $GDRKIT_BACKEND $GDRKIT_EMULATED_DEVICES"))
             self.assertEqual(set(ended.stdout.splitlines()), {f"emulated {devices}"})
 
-    def test_input_is_pe_0s(self):
+    def test_only_pe_0_receives_input(self):
         with tempfile.TemporaryFile("w+") as file:
             file.write("text\n")
             file.seek(0)
             ended = run("-n", "2", "--prefix", "--", "cat", stdin=file)
         self.assertEqual((ended.returncode, by_pe(ended)), (0, {0: ["text"]}))
 
-    def test_options_after_the_dashes_are_the_programs(self):
+    def test_passes_options_after_the_dashes_to_the_program(self):
         self.assertEqual(run("-n", "1", "--", "echo", "-n", "--prefix", "--", "x").stdout, "--prefix -- x")
 
 
 class RunOutput(Test):
-    def test_lines_are_whole_and_streams_stay_apart(self):
+    def test_keeps_lines_whole_and_streams_separate(self):
         text = ("for i in 1 2 3 4 5 6 7 8 9; do printf 'a%s' $GDRKIT_SHMEM_PE; printf 'b%s\\n' $i; done; "
                 "printf 'no end'; echo problem >&2")
         ended = run("-n", "4", "--prefix", *shell(text))
@@ -145,7 +145,7 @@ class RunOutput(Test):
         ended = run("-n", "2", "--prefix", "--", "seq", "200000")
         self.assertEqual(by_pe(ended), {pe: [str(i) for i in range(1, 200001)] for pe in range(2)})
 
-    def test_a_reader_that_ends_ends_the_job(self):
+    def test_job_ends_if_the_output_reader_ends(self):
         ended = subprocess.run(["bash", "-c", f"'{GDRKIT}' run -n 1 --prefix -- yes | head -1; exit ${{PIPESTATUS[0]}}"],
                                capture_output=True, text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.stdout, ended.returncode), ("[0] y\n", 128 + signal.SIGPIPE))
@@ -169,7 +169,7 @@ class RunOutput(Test):
 
 
 class RunEnds(Test):
-    def test_the_first_failure_ends_all_and_sets_the_code(self):
+    def test_first_failure_ends_all_pes_and_sets_the_exit_code(self):
         for how, code, words in (("exit 7", 7, "exited with code 7"),
                                  ("kill -SEGV $$", 128 + signal.SIGSEGV, "was killed by signal 11 (Segmentation fault)")):
             with Tracer() as tracer:
@@ -186,13 +186,13 @@ class RunEnds(Test):
         self.assertEqual(ended.stdout, "")
         self.assertEqual([ended.stderr.count(f"[{pe}] lost PE 1") for pe in (0, 2)], [1, 1])
 
-    def test_success_of_all_is_success(self):
+    def test_succeeds_if_all_pes_succeed(self):
         with Tracer() as tracer:
             ended = run("-n", "3", *shell("sleep 300 > /dev/null 2>&1 & sleep 0.0$GDRKIT_SHMEM_PE"), pass_fds=[tracer.writer])
             self.assertEqual(ended.returncode, 0)
             self.assertTrue(tracer.everything_ended())
 
-    def test_a_pe_that_ignores_signals_is_killed_after_the_grace_time(self):
+    def test_kills_a_pe_after_the_grace_time(self):
         with Tracer() as tracer:
             text = "test $GDRKIT_SHMEM_PE = 1 && { sleep 0.2; exit 3; }; trap '' TERM; while :; do sleep 0.1; done"
             ended = run("-n", "2", "--grace", "0.3", *shell(text), pass_fds=[tracer.writer])
@@ -200,14 +200,14 @@ class RunEnds(Test):
             self.assertIn("PE 0 did not end in time; killed", ended.stderr)
             self.assertTrue(tracer.everything_ended())
 
-    def test_the_time_limit(self):
+    def test_enforces_the_time_limit(self):
         started = time.monotonic()
         ended = run("-n", "2", "--time-limit", "0.3", "--", "sleep", "300")
         self.assertEqual(ended.returncode, 124)
         self.assertEqual(ended.stderr, "gdrkit run: the time limit of 0.3 s has expired; ending PEs 0 and 1\n")
         self.assertGreaterEqual(time.monotonic() - started, 0.3)
 
-    def test_a_killed_launcher_leaves_nothing(self):
+    def test_killed_launcher_leaves_no_processes(self):
         with Tracer() as tracer:
             # Each PE starts a process that no signal but KILL ends, and that is not a child of the launcher.
             launcher = launch("-n", "2", "--prefix", *shell("(trap '' TERM HUP INT; sleep 300) & echo started; sleep 300"),
@@ -217,7 +217,7 @@ class RunEnds(Test):
             launcher.communicate(timeout=SOON)
             self.assertTrue(tracer.everything_ended())
 
-    def test_an_exit_before_joining_is_reported_to_the_others_at_once(self):
+    def test_other_pes_report_an_exit_before_joining_at_once(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         for n_pes, gone, words in ((2, 1, "PE 1 exited before it joined the job"), (4, 3, "PE 3 exited before it joined the job"),
                                    (2, 0, "PE 0 exited before all PEs had joined the job"), (5, 0, "PE 0 exited before all PEs had joined the job")):
@@ -227,7 +227,7 @@ class RunEnds(Test):
             self.assertIn(words, ended.stderr + ended.stdout, (n_pes, gone))
             self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
 
-    def test_a_full_queue_at_the_freed_port_does_not_delay_the_launcher(self):
+    def test_full_queue_of_the_port_does_not_delay_the_launcher(self):
         # PE 0 closes its socket, like after the start of a job. Another program then listens there and accepts nothing.
         text = """
 import os, time
@@ -249,7 +249,7 @@ time.sleep(1)
         self.assertEqual((launcher.returncode, output, errors), (0, "", ""))
         self.assertLess(time.monotonic() - began, 6)  # more than 11 s if each of 11 exits waits for 1 s
 
-    def test_more_pes_than_descriptors_name_the_limit(self):
+    def test_reports_the_descriptor_limit_for_many_pes(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = run("-n", "40", "--emulated", *shell(f"ulimit -n 32; exec {program}"))
         self.assertNotEqual(ended.returncode, 0)
@@ -260,12 +260,12 @@ time.sleep(1)
         ended = run("-n", "4", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE -lt 2 ] || exit 0; sleep 0.3; GDRKIT_SHMEM_NPES=2 exec {program}'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
-    def test_a_shell_may_leave_its_pe_behind(self):
+    def test_shell_may_exit_before_its_pe(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = run("-n", "2", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE = 0 ] && exec {program}; (sleep 0.3; exec {program}) & exit 0'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
-    def test_exits_without_any_join_are_success(self):
+    def test_exits_without_joining_are_success(self):
         for gone in (0, 1):
             with Tracer() as tracer:
                 ended = run("-n", "2", *shell(f'[ $GDRKIT_SHMEM_PE = {gone} ] || sleep 0.5'), pass_fds=[tracer.writer])
@@ -308,7 +308,7 @@ class RunSignals(Test):
         self.assertEqual(sorted(lines), ["[0] ready\n", "[1] ready\n"])
         return launcher
 
-    def test_signals_reach_the_pes(self):
+    def test_forwards_signals_to_the_pes(self):
         for number, name, code in ((signal.SIGUSR1, "USR1", 0), (signal.SIGTERM, "TERM", 128 + signal.SIGTERM),
                                    (signal.SIGINT, "INT", 128 + signal.SIGINT)):
             launcher = self.started("--", sys.executable, "-u", "-c", (
@@ -320,7 +320,7 @@ class RunSignals(Test):
             out, err = launcher.communicate(timeout=SOON)
             self.assertEqual((sorted(out.splitlines()), err, launcher.returncode), (["[0] caught", "[1] caught"], "", code))
 
-    def test_a_second_signal_kills(self):
+    def test_second_signal_kills_the_pes(self):
         launcher = self.started("--grace", "1000", *shell("trap '' INT TERM; echo ready; while :; do sleep 0.02; done"))
         launcher.send_signal(signal.SIGINT)
         time.sleep(0.1)  # two equal signals at once are one
@@ -329,7 +329,7 @@ class RunSignals(Test):
         self.assertEqual(launcher.returncode, 128 + signal.SIGINT)
         self.assertIn("PEs 0 and 1 did not end in time; killed", err)
 
-    def test_it_stops_and_goes_on_with_the_pes(self):
+    def test_stops_and_continues_with_the_pes(self):
         launcher = self.started(*shell("echo ready; i=0; while test $i -lt 20; do sleep 0.02; i=$((i + 1)); done; echo done"))
         launcher.send_signal(signal.SIGTSTP)
         _, status = os.waitpid(launcher.pid, os.WUNTRACED)
@@ -341,7 +341,7 @@ class RunSignals(Test):
 
 @unittest.skipUnless(HAS_GPU, "requires a GPU")
 class RunOnGpus(Test):
-    def test_pes_are_where_gdrkit_bind_puts_them(self):
+    def test_binds_pes_like_gdrkit_bind(self):
         planned = subprocess.run([GDRKIT, "bind", "--gpu", "0", "--dry-run"], capture_output=True, text=True, timeout=SOON,
                                  env=variables(), check=False)
         if planned.returncode != 0:

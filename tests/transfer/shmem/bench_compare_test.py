@@ -35,7 +35,7 @@ class ShmemBenchCompare(Test):
     def compare(self, *options):
         return run("gdrkit", "shmem", "bench", *QUICK, "--compare", self.old, *options)
 
-    def test_what_is_much_slower_is_measured_again_and_named(self):
+    def test_remeasures_and_reports_large_slowdowns(self):
         self.keep(factor=0.001)
         ended = self.compare()
         self.assertEqual(ended.code, 1, ended.out + ended.err)
@@ -43,7 +43,7 @@ class ShmemBenchCompare(Test):
             self.assertRegex(ended.out, rf"SLOWER +{name} .*; measured again [35] times")
         self.assertIn("3 of 3 points are slower beyond the noise", ended.out)
 
-    def test_what_is_faster_is_no_failure(self):
+    def test_speedup_is_not_a_failure(self):
         self.keep(factor=1000)
         ended = self.compare("--json")
         # A busy machine may leave no verdict.
@@ -53,7 +53,7 @@ class ShmemBenchCompare(Test):
         self.assertRegex(ended.err, r"faster +shmem/p/gdrkit at 8")
         self.assertNotIn("SLOWER", ended.err)
 
-    def test_what_cannot_be_compared_is_refused_before_measuring(self):
+    def test_rejects_incomparable_results_before_measuring(self):
         def of_another_tool(document):
             document["tool"] = "bench"
 
@@ -73,7 +73,7 @@ class ShmemBenchCompare(Test):
         # The last of them can be forced.
         self.assertIn("compared with", self.compare("--force").out)
 
-    def test_wrong_words_are_wrong_usage(self):
+    def test_rejects_invalid_arguments(self):
         self.keep()
         for options, text in ((("--compare", self.old, "--json", self.old), "write the new result to another file"),
                               (("--force",), "--force requires --compare OLD.json"),
@@ -84,7 +84,7 @@ class ShmemBenchCompare(Test):
 
 
 class ShmemBenchReport(Test):
-    def test_the_page_of_a_result_has_each_case_and_library(self):
+    def test_report_page_shows_each_case_and_library(self):
         with tempfile.TemporaryDirectory() as folder:
             result, page = os.path.join(folder, "result.json"), os.path.join(folder, "page.html")
             stand_in = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")

@@ -30,7 +30,7 @@ CaseResult put() {
   return made;
 }
 
-TEST(ShmemBenchReport, ShowsThePeerAndTheRatioWhereBothWereMeasured) {
+TEST(ShmemBenchReport, ShowsPeerAndRatioIfBothWereMeasured) {
   CaseResult result = put();
   result.peers = {series({{8, 6}, {4096, 2}})};
   result.peers[0].method = "nvshmem";
@@ -44,7 +44,7 @@ TEST(ShmemBenchReport, ShowsThePeerAndTheRatioWhereBothWereMeasured) {
             "\n");
 }
 
-TEST(ShmemBenchReport, HasNoRatiosToNothing) {
+TEST(ShmemBenchReport, OmitsRatiosWithoutAReference) {
   EXPECT_TRUE(put().ratios(series({{8, 0}})).empty());
   EXPECT_TRUE(put().ratios(series({{16, 1}})).empty());
 }
@@ -84,7 +84,7 @@ TEST(ShmemBenchSeries, ValuesAreInTheUnitOfTheCase) {
   EXPECT_EQ(case_series(case_of("device_p_rate"), "gdrkit", 2).unit, "M/s");
 }
 
-TEST(ShmemBenchDevice, AGridSharesTheBytes) {
+TEST(ShmemBenchDevice, GridDividesTheBytes) {
   Station station;
   for (const std::size_t size : {std::size_t{65536}, std::size_t{256} << 20, std::size_t{64}}) {
     station.size_bytes = size;
@@ -95,7 +95,7 @@ TEST(ShmemBenchDevice, AGridSharesTheBytes) {
   }
 }
 
-TEST(ShmemBenchDevice, EachRoundHasAnotherPlace) {
+TEST(ShmemBenchDevice, EachRoundUsesAnotherOffset) {
   Station station;
   station.object_bytes = std::size_t{4} << 20;
   const auto path = [&](const char* name, std::size_t size) {
@@ -114,7 +114,7 @@ TEST(ShmemBenchDevice, EachRoundHasAnotherPlace) {
             std::pair(std::uint64_t{16} << 20, std::uint64_t{64} << 20));
 }
 
-TEST(ShmemBenchDevice, BatchesTakeLinesInTurns) {
+TEST(ShmemBenchDevice, BatchesRotateOverLines) {
   Station station;
   const DeviceWork& work = *case_of("device_atomic_fetch_add").device;
   const std::uint64_t first = device_batch(work, 1, 0, &station).parameters.target;
@@ -123,7 +123,7 @@ TEST(ShmemBenchDevice, BatchesTakeLinesInTurns) {
   EXPECT_EQ(device_batch(work, 1, 0, &station).parameters.target, first);
 }
 
-TEST(ShmemBenchDevice, TurnsAreCountedOverAllBatches) {
+TEST(ShmemBenchDevice, CountsRoundsOverAllBatches) {
   Station station;
   station.pe = 1;
   const DeviceWork& work = *case_of("device_signal_ping_pong").device;
@@ -153,7 +153,7 @@ TEST(ShmemBenchCase, SizesCoverTheRangeAndEndAtIt) {
   }
 }
 
-TEST(ShmemBenchCase, PartsOfCollectivesShareAnObject) {
+TEST(ShmemBenchCase, CollectiveSizesFitAllPartsIntoOneObject) {
   const Case& reduce = case_of("stream_reduce");
   EXPECT_EQ(sizes_of(reduce, {8, 1000, 0, 3}), (std::vector<std::size_t>{8, 64, 328}));
   EXPECT_EQ(sizes_of(reduce, {1, 1, 512, 1}), (std::vector<std::size_t>{8, 64, 512}));
@@ -162,13 +162,13 @@ TEST(ShmemBenchCase, PartsOfCollectivesShareAnObject) {
   EXPECT_EQ(sizes_of(case_of("device_reduce_block"), {8, 64, 4096, 2}), (std::vector<std::size_t>{8, 64}));
 }
 
-TEST(ShmemBenchCase, SizesEndWhereASizeCannotGrow) {
+TEST(ShmemBenchCase, SizesStopBeforeOverflow) {
   const Case sweep{"", "", "", "", "", "", Who::one_sided, Sizes::sweep};
   const std::vector<std::size_t> sizes = sizes_of(sweep, {std::size_t{1} << 62, SIZE_MAX, 0});
   EXPECT_EQ(sizes, (std::vector<std::size_t>{std::size_t{1} << 62, std::size_t{1} << 63}));
 }
 
-TEST(ShmemBenchCase, NvshmemsScratchHasRoomForThePartsOfAllPesInItsHalf) {
+TEST(ShmemBenchCase, HalfOfNvshmemsScratchHoldsThePartsOfAllPes) {
   for (const Case& one : all_cases()) {
     SizeRange range;
     const bool needs_it = std::strcmp(one.name, "device_reducescatter_block") == 0;

@@ -29,7 +29,7 @@ def is_running(process):
 
 
 class ShmemBench(Test):
-    def test_the_tables(self):
+    def test_prints_the_tables(self):
         ended = run("gdrkit", "shmem", "bench", "-t", "put_host_quiet", "-t", "barrier_all", "-t", "get_host_bandwidth",
                     *QUICK)
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
@@ -43,7 +43,7 @@ class ShmemBench(Test):
             rf"1048576 +host +{NUMBER} +-", ""
         ])
 
-    def test_every_case_is_a_series_of_the_document(self):
+    def test_document_has_a_series_for_every_case(self):
         listed = [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list").lines]
         document, ended = self.json_of("shmem", "bench", *QUICK)
         self.assertIn("NOTE:", ended.err)
@@ -70,13 +70,13 @@ class ShmemBench(Test):
         self.assertEqual({series["conditions"].get("scope") for series in document["series"]},
                          {None, "stream", "thread", "warp", "block", "grid"})
 
-    def test_more_pes(self):
+    def test_supports_more_pes(self):
         names = ("barrier_all", "ping_pong", "device_barrier_block", "device_ping_pong_warp", "device_signal_ping_pong")
         tests = [word for name in names for word in ("-t", name)]
         document, _ = self.json_of("shmem", "bench", "--pes", "3", *tests, *QUICK)
         self.assertEqual([series["conditions"].get("pes") for series in document["series"][1:]], ["3"] * len(names))
 
-    def test_a_side_alone(self):
+    def test_selects_one_side(self):
         listed = {side: [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", side).lines]
                   for side in ("host", "stream", "device", "all")}
         self.assertEqual(listed["host"] + listed["stream"] + listed["device"], listed["all"])
@@ -84,7 +84,7 @@ class ShmemBench(Test):
             self.assertTrue(all(name.startswith(f"{side}_") for name in listed[side]))
         self.assertIn("barrier_all", listed["host"])
 
-    def test_the_table_of_a_gpu_kernel(self):
+    def test_prints_the_table_of_a_gpu_kernel(self):
         ended = run("gdrkit", "shmem", "bench", "-t", "device_put_quiet_warp", "-t", "device_p_rate", "--quick", "-q",
                     "-e", "64", "-n", "10")
         self.assert_lines(ended.lines[5:], [
@@ -100,7 +100,7 @@ class ShmemBenchPeer(Test):
     FILE = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")
     PEER = ("--peer", "nvshmem", "--nvshmem", FILE)
 
-    def test_both_are_measured_and_compared(self):
+    def test_measures_and_compares_both_libraries(self):
         document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "put_host_quiet", "-t", "ping_pong", "-t",
                                        "barrier_all", "-t", "get_pinned_bandwidth", *QUICK)
         names = ("start", "put_host_quiet", "ping_pong", "barrier_all", "get_pinned_bandwidth")
@@ -118,19 +118,19 @@ class ShmemBenchPeer(Test):
             for point in ratios["points"]:
                 self.assertAlmostEqual(point["ratio"], own[point["x"]] / other[point["x"]])
 
-    def test_streams_of_both_are_measured(self):
+    def test_measures_streams_of_both_libraries(self):
         document, _ = self.json_of("shmem", "bench", *self.PEER, "--side", "stream", *QUICK)
         self.assertNotIn("notes", document)
         listed = [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", "stream").lines]
         self.assertEqual([ratios["series"] for ratios in document["ratios"]],
                          [f"shmem/{name}/gdrkit" for name in ["start"] + listed])
 
-    def test_what_the_host_api_lacks_is_noted(self):
+    def test_notes_cases_missing_in_the_host_api(self):
         document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "atomic_fetch_add", *QUICK)
         self.assertEqual(document["notes"], ["nvshmem: this library has no host API for: atomic_fetch_add"])
         self.assertEqual([series["id"] for series in document["series"][2:]], ["shmem/atomic_fetch_add/gdrkit"])
 
-    def test_a_peer_that_ends_costs_its_figures_alone(self):
+    def test_exited_peer_loses_only_its_own_results(self):
         environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_ENDS_IN_GET": "1"}
         document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "get_host", "-t", "p", *QUICK,
                                        environment=environment)
@@ -148,7 +148,7 @@ class ShmemBenchPeer(Test):
         self.assertEqual(told[::2], told[1::2], ended.err)
         return told[::2]
 
-    def test_its_reducescatter_on_the_device_has_room_and_nothing_else_is_changed(self):
+    def test_only_device_reducescatter_enlarges_the_scratch_memory(self):
         self.assertEqual(self.scratch_of_starts("-e", "1M"), ["its own", "4194304", "its own"])
         self.assertEqual(self.scratch_of_starts("-e", "64K"), ["its own"])
         self.assertEqual(self.scratch_of_starts("-e", "1M", NVSHMEM_REDUCE_SCRATCH_SIZE="77"), ["77", "77", "77"])
@@ -159,11 +159,11 @@ class ShmemBenchPeer(Test):
         _, ended = self.json_of("shmem", "bench", *self.PEER, *tests, *QUICK, environment=environment)
         return [line for line in ended.err.splitlines() if not line.startswith("NOTE:")]
 
-    def test_what_a_peer_prints_is_shown_for_one_pe_after_the_other(self):
+    def test_shows_peer_output_grouped_by_pe(self):
         lines = [f"thread [{i},0,0] failed" for i in range(100)]
         self.assertEqual(self.printed_by_pes(100, "-t", "p"), 2 * lines)
 
-    def test_of_much_the_beginning_and_the_end_are_shown(self):
+    def test_shows_start_and_end_of_long_output(self):
         printed = self.printed_by_pes(10000, "-t", "p")
         self.assertLess(len("\n".join(printed)), 2 * 8192 + 200)
         for pe in range(2):
@@ -176,18 +176,18 @@ class ShmemBenchPeer(Test):
                              [f"(nvshmem PE {pe} printed {10000 - head - tail} more lines here)"] +
                              [f"thread [{i},0,0] failed" for i in range(10000 - tail, 10000)])
 
-    def test_a_long_last_line_is_shown_from_within(self):
+    def test_truncates_a_long_last_line(self):
         for more, shown in ({}, 4095), ({"STAND_IN_LAST_LINE_IS_CUT_OFF": "1"}, 4096):
             printed = self.printed_by_pes(10000, "-t", "p", STAND_IN_LAST_LINE="6000", **more)
             self.assertEqual([line for line in printed if "x" in line], 2 * [shown * "x"])
             self.assertEqual(len([line for line in printed if "more lines here" in line]), 2)
 
-    def test_what_a_peer_prints_before_it_ends_is_shown(self):
+    def test_shows_peer_output_before_its_exit(self):
         printed = self.printed_by_pes(2, "-t", "get_host", STAND_IN_ENDS_IN_GET="1")
         # Of two starts: it starts again after it has ended.
         self.assertEqual(printed, 4 * ["thread [0,0,0] failed", "thread [1,0,0] failed"])
 
-    def test_a_device_side_that_is_not_there_is_left_out_with_its_reason(self):
+    def test_omits_a_missing_device_side_with_the_reason(self):
         cases = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]
         if not os.path.exists(f"{BIN}/nvshmem_device.fatbin"):
             cases.append(("", "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM="))
@@ -232,7 +232,7 @@ class ShmemBenchNccl(Test):
         self.assertEqual(sizes, {8, 64, 512, 2048})
         self.assertEqual(len([ratios for ratios in document["ratios"] if ratios["to"].endswith("/nccl")]), 5)
 
-    def test_its_error_is_noted(self):
+    def test_notes_an_nccl_error(self):
         environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_NCCL_FAILS": "ncclBroadcast"}
         document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "stream_broadcast", *self.SMALL,
                                    environment=environment)
@@ -241,14 +241,14 @@ class ShmemBenchNccl(Test):
                                              "fail"])
         self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
 
-    def test_a_file_that_is_none_is_noted(self):
+    def test_notes_a_missing_library_file(self):
         document, _ = self.json_of("shmem", "bench", "--peer", "nccl", "--nccl", "/nonexistent.so", "-t", "p", *QUICK)
         self.assertRegex(document["notes"][0], r"^start of nccl: nccl PE 0: cannot load NCCL \(/nonexistent.so: .*; "
                                                r"name the file with --nccl$")
 
 
 class ShmemBenchUsage(Test):
-    def test_wrong_words_are_wrong_usage(self):
+    def test_rejects_invalid_arguments(self):
         for arguments, text in ((("-t", "put_hots"), "unknown name 'put_hots'; did you mean 'put_host'?"),
                                 (("--rounds", "0"), "--rounds 0 is out of range: use 1"), (("--pes", "65"), "--pes 65 is out of range: use 1 to 64"),
                                 (("-b", "64", "-e", "8"), "-b 64 is out of range: use 1 to 8 (-e)"), (("-b", "0"), "-b 0 is out of range: use 1"),
@@ -258,7 +258,7 @@ class ShmemBenchUsage(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
 
-    def test_another_library_needs_a_gpu(self):
+    def test_another_library_requires_a_gpu(self):
         for library in ("nvshmem", "nccl"):
             ended = run("gdrkit", "shmem", "bench", "--peer", library, *QUICK)
             self.assertEqual(ended.code, 77)
@@ -279,7 +279,7 @@ class ShmemBenchProcesses(Test):
         self.assertEqual(len(workers), 2)
         return bench, workers
 
-    def test_the_end_of_a_pe_is_named(self):
+    def test_reports_the_exit_of_a_pe(self):
         bench, workers = self.start()
         os.kill(workers[1], signal.SIGKILL)
         out, err = bench.communicate(timeout=60)
@@ -287,7 +287,7 @@ class ShmemBenchProcesses(Test):
         self.assertRegex(err, r"gdrkit shmem bench: gdrkit PE [01](: .*PE 1.*| has ended)")
         self.assertFalse(any(is_running(worker) for worker in workers))
 
-    def test_the_pes_end_with_bench(self):
+    def test_pes_end_with_the_benchmark(self):
         bench, workers = self.start()
         bench.kill()
         bench.communicate(timeout=60)

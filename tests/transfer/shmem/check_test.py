@@ -16,7 +16,7 @@ CHECKS = ("identity", "allocation", "puts", "gets", "scalars", "signals", "waiti
 
 
 class ShmemInfo(Test):
-    def test_alone_there_is_one_pe(self):
+    def test_runs_as_one_pe_without_a_launcher(self):
         ended = run("gdrkit", "shmem", "info")
         self.assertEqual((ended.code, ended.err), (0, ""))
         # A line that continues another is indented by 11.
@@ -29,7 +29,7 @@ class ShmemInfo(Test):
         ])
         self.assertLessEqual(max(map(len, ended.out.splitlines()[1:])), 110)
 
-    def test_under_the_launcher_pe_0_describes_the_way_to_each(self):
+    def test_pe_0_describes_the_transport_to_each_pe(self):
         ended = run("gdrkit", "run", "-n", "3", "--", f"{BIN}/gdrkit", "shmem", "info", "--json")
         self.assertEqual(ended.code, 0, ended.err)
         document = json.loads(ended.out)
@@ -39,7 +39,7 @@ class ShmemInfo(Test):
         for way in document["ways"]:
             self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine", "ucx", "GPU kernels"])
 
-    def test_sizes_of_the_heap_have_the_grammar_of_the_options(self):
+    def test_heap_sizes_accept_units(self):
         for text, heap in (("96m", "96.0 MiB"), ("96MiB", "96.0 MiB"), ("0.125G", "128 MiB"), ("0x6000000", "96.0 MiB")):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_HEAP": text})
             self.assertRegex(ended.out, rf"(?m)^heap +{re.escape(heap)}, may", text)
@@ -50,15 +50,15 @@ class ShmemInfo(Test):
             self.assertEqual(ended.code, 1)
             self.assertIn(f"gdrkit shmem: init: invalid {name}={text}; {why}", ended.err)
 
-    def test_the_heap_of_programs_on_nvshmems_headers_is_reported(self):
+    def test_reports_the_heap_of_nvshmem_programs(self):
         for text, reported in (("1.5g", ": programs that use nvshmem.h start with a heap of 1536 MiB"),
-                           ("many", " is invalid; programs that use nvshmem.h fail to start")):
+                               ("many", " is invalid; programs that use nvshmem.h fail to start")):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "NVSHMEM_SYMMETRIC_SIZE": text})
             self.assertEqual(ended.code, 0, ended.err)
             self.assertIn(f"nvshmem    NVSHMEM_SYMMETRIC_SIZE={text}{reported}", ended.out)
             self.assertRegex(ended.out, r"(?m)^heap +64\.0 MiB, ")
 
-    def test_unknown_names_are_reported_at_the_start(self):
+    def test_reports_unknown_names_at_startup(self):
         ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_ENGINE": "fast"})
         self.assertEqual(ended.code, 1)
         self.assertIn("invalid GDRKIT_ENGINE=fast: use one of cpu, lanes, copy_engine, mover, automatic\n", ended.err)
@@ -81,7 +81,7 @@ class ShmemCheck(Test):
             ended.lines, [NOTE, r"2 PEs on gdrkit emulated device \(no GPU\)", r"check +operations +seconds +result"] +
             [rf"{name} +[1-9][0-9]* +[0-9.]+  ok" for name in CHECKS] + [rf"{len(CHECKS)} checks passed"])
 
-    def test_more_pes_and_the_document(self):
+    def test_supports_more_pes_and_a_document(self):
         document, _ = self.json_of("shmem", "check", "-n", "4", *QUICK)
         self.assertEqual((document["tool"], document["n_pes"], document["emulated"], document["ok"]),
                          ("shmem check", 4, True, True))
@@ -90,18 +90,18 @@ class ShmemCheck(Test):
             self.assertEqual((check["result"], check["failures"], check["texts"]), ("passed", 0, []))
             self.assertGreaterEqual(check["operations"], 4)
 
-    def test_one_pe(self):
+    def test_runs_on_one_pe(self):
         document, _ = self.json_of("shmem", "check", "-n", "1", *QUICK)
         self.assertEqual((document["n_pes"], document["ok"]), (1, True))
 
-    def test_under_the_launcher_it_starts_nothing_itself(self):
+    def test_starts_no_pes_under_a_launcher(self):
         ended = run("gdrkit", "run", "-n", "3", "--", f"{BIN}/gdrkit", "shmem", "check", "-t", "barriers", *QUICK)
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assertEqual(ended.lines[1], "3 PEs on gdrkit emulated device (no GPU)")
 
 
 class ShmemCheckFailures(Test):
-    def test_a_wrong_byte_is_named_with_pe_operation_size_and_place(self):
+    def test_reports_pe_operation_size_and_offset_of_a_wrong_byte(self):
         for name, text in (("puts", r"PE 1: put by PE [01] from its host memory, [0-9]+ bytes \(local \+ [0-9]+, "
                                     r"remote \+ [0-9]+\): (byte [0-9]+|[0-9]+ bytes .*: byte 0) is 0x.., expected 0x.."),
                            ("gets", r"PE 1: get from PE [01] to host memory, [0-9]+ bytes \(.*\): .* is 0x.., expected 0x.."),
@@ -118,7 +118,7 @@ class ShmemCheckFailures(Test):
             self.assertGreater(check["failures"], 0)
             self.assertRegex(check["texts"][0], f"^{text}$")
 
-    def test_the_text_says_so_too(self):
+    def test_text_reports_the_failed_check(self):
         ended = run("gdrkit", "shmem", "check", "-t", "gets", "-t", "identity", "--spoil", "gets", *QUICK)
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.out, r"(?m)^identity .* ok$")
@@ -127,7 +127,7 @@ class ShmemCheckFailures(Test):
 
 
 class ShmemUsage(Test):
-    def test_wrong_words_are_wrong_usage(self):
+    def test_rejects_invalid_arguments(self):
         for arguments, text in (((), "the subcommand is missing; use info, check or bench"), (("chekc",), "unknown subcommand 'chekc'; did you mean 'check'?"),
                                 (("check", "-t", "get"), "unknown check 'get'; did you mean 'gets'?"),
                                 (("check", "-n", "2000"), "-n 2000 is out of range: use 1 to 1024"), (("check", "-n", "0"), "-n 0 is out of range: use 1 to 1024"),
@@ -145,7 +145,7 @@ class ShmemUsage(Test):
             self.assertIn(f"gdrkit shmem {part}", ended.out)
             self.assertNotIn("--spoil", ended.out)
 
-    def test_the_list(self):
+    def test_prints_the_list(self):
         ended = run("gdrkit", "shmem", "check", "--list")
         self.assertEqual([line.split()[0] for line in ended.lines], list(CHECKS))
 

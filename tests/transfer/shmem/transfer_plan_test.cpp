@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t largest = 70000;
 
-TEST(ShmemTransferPlan, TransfersLieApartAndInsideTheRegion) {
+TEST(ShmemTransferPlan, TransfersAreDisjointAndInsideTheRegion) {
   const TransferPlan plan = plan_transfers(largest);
   std::size_t local_end = 0;
   std::size_t remote_end = 0;
@@ -27,7 +27,7 @@ TEST(ShmemTransferPlan, TransfersLieApartAndInsideTheRegion) {
   EXPECT_LT(remote_end, plan.region_bytes);
 }
 
-TEST(ShmemTransferPlan, HasEverySmallAlignmentAndNothingTooLarge) {
+TEST(ShmemTransferPlan, HasEverySmallAlignmentWithinTheSizeLimit) {
   const TransferPlan plan = plan_transfers(largest);
   std::set<std::size_t> sizes;
   std::set<std::pair<std::size_t, std::size_t>> alignments;
@@ -41,7 +41,7 @@ TEST(ShmemTransferPlan, HasEverySmallAlignmentAndNothingTooLarge) {
   EXPECT_EQ(plan_transfers(1).transfers.size(), 42U);
 }
 
-TEST(ShmemTransferPlan, NamesTheTransferThatAWrongByteBelongsTo) {
+TEST(ShmemTransferPlan, ReportsTheTransferOfAWrongByte) {
   const TransferPlan plan = plan_transfers(largest);
   const std::vector<std::uint8_t> expected = region_image(plan, Side::remote, 7, 0x5a);
   std::vector<std::uint8_t> got = expected;
@@ -60,7 +60,7 @@ TEST(ShmemTransferPlan, NamesTheTransferThatAWrongByteBelongsTo) {
             std::string::npos);
 }
 
-TEST(ShmemTransferPlan, SeedsAndPlacesMakeDifferentBytes) {
+TEST(ShmemTransferPlan, SeedAndSideChangeTheBytes) {
   const TransferPlan plan = plan_transfers(largest);
   EXPECT_NE(region_image(plan, Side::remote, 7, 0), region_image(plan, Side::remote, 8, 0));
   EXPECT_NE(region_image(plan, Side::remote, 7, 0), region_image(plan, Side::local, 7, 0));

@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenFails,
                                            std::tuple(EINVAL, EINVAL, "update the driver to CUDA 13.3"),
                                            std::tuple(600, EIO, "Input/output error")));
 
-TEST(DmabufOpen, TestsADriverThatRefusesOnlyOnce) {
+TEST(DmabufOpen, TestsAnUnsupportedDriverOnlyOnce) {
   DmabufMachine machine;
   machine.rm.set_dmabuf({524, false, false});
   static constinit KnownRefusal known;  // as in the library: never freed

@@ -77,7 +77,7 @@ TEST(ProvedLocations, RemembersOnlyOneObjectOfCuMemAlloc) {
   }
 }
 
-TEST(ProvedLocations, AMappingOfLessProvesOnlyItsPages) {
+TEST(ProvedLocations, SmallerMappingProvesOnlyItsPages) {
   ProvedLocations proved;
   Mapped mapped;
   proved.add(mapped.range, mapped.pieces, 2 * page);

@@ -79,7 +79,7 @@ TEST_F(RmFailedUnmap, RejectsAMapAfterAFailedUnmap) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_F(RmFailedUnmap, KeepsTheMemoryForeverIfThePagesStay) {
+TEST_F(RmFailedUnmap, KeepsTheMemoryForeverIfThePagesStayMapped) {
   ASSERT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)));
   system.failures = 100;
   EXPECT_FALSE(pinned->unpin());
