@@ -37,13 +37,8 @@ class Tune(Test):
             with open(path, encoding="utf-8") as file:
                 self.assertNotIn("mover", file.read())
 
-<<<<<<< HEAD
-    def test_without_the_cpu_there_is_no_profile(self):
-        for failure, said in (("cpu 1000", r"copy engine 'cpu' failed to copy \d+ bytes: .*Input/output error"),
-=======
     def test_writes_no_profile_if_cpu_copies_fail(self):
-        for failure, said in (("cpu 1000", r"cpu failed with a copy of \d+ bytes: .*Input/output error"),
->>>>>>> n-t
+        for failure, said in (("cpu 1000", r"copy engine 'cpu' failed to copy \d+ bytes: .*Input/output error"),
                               ("map_cpu 1", ".*Input/output error"), ("pin 1", ".*Cannot allocate memory"),
                               ("pin 3", ".*Cannot allocate memory")):
             with self.subTest(failure), tempfile.TemporaryDirectory() as folder:

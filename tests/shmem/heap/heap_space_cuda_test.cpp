@@ -166,15 +166,9 @@ TEST_F(HeapSpaceOnGpu, RejectsHostMemory) {
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
 }
 
-<<<<<<< HEAD
-TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
+TEST_F(HeapSpaceOnGpu, RejectsMemoryOfOtherGpusAndPartialAllocations) {
   expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "register the allocation from the start");
   expect_refusal(buffer, 5 * mebibyte, EINVAL, "register the allocation from the start");
-=======
-TEST_F(HeapSpaceOnGpu, RejectsMemoryOfOtherGpusAndPartialAllocations) {
-  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "must begin where its allocation begins");
-  expect_refusal(buffer, 5 * mebibyte, EINVAL, "must begin where its allocation begins");
->>>>>>> n-t
   driver.ordinal = 3;
   expect_refusal(buffer, mebibyte, EINVAL, ": this PE uses GPU 0");
 }

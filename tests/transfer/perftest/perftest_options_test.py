@@ -53,13 +53,8 @@ class PerftestOptions(PerftestTest):
             self.assertEqual(ended.code, 2)
             self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
 
-<<<<<<< HEAD
-    def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; add -R, or use --tclass"),
-=======
     def test_rejects_invalid_arguments(self):
-        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; without -R set"),
->>>>>>> n-t
+        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; add -R, or use --tclass"),
                                 (("-R", "--tclass", "8"), "with -R: rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
                                 (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "with -R: rdma_cm takes the GID from HOST"),
                                 (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latency tests"), (("-l", "0"), "-l 0 is out of range: use 1")):
