@@ -59,7 +59,7 @@ constexpr std::uint64_t largest_reduce_in_shares = 640 * kib;
 constexpr std::uint64_t pieces_of_a_block = 8;  // in flight, one after the other
 /// A block waits after each piece until its stores have arrived. Twice the blocks of half the threads, of which two fit
 /// on a multiprocessor, send meanwhile: 8 MiB 39.7 instead of 45.1, 16 MiB 67 instead of 66 (n = 4,
-/// docs/results/2026-11-28-h200-x4/shapes.txt).
+/// docs/results/2026-11-28-h200-x4/shmem_peers.txt).
 constexpr unsigned most_blocks_of_parts = 2 * most_blocks;
 constexpr unsigned threads_of_parts = block_threads / 2;
 constexpr std::uint64_t smallest_piece_bytes = 4 * kib;

@@ -71,9 +71,9 @@ def run_all(folder, programs, pes):
     """Prints the table. Returns whether all programs pass on gdrkit."""
     names = [name for name in LIBRARIES if os.path.isdir(os.path.join(folder, name))]
     failed = {name: [] for name in names}
-    print("program".ljust(18) + "".join(f"{name:<11}{'s':>6}   " for name in names).rstrip(), flush=True)
+    print("program".ljust(19) + "".join(f"{name:<11}{'s':>6}   " for name in names).rstrip(), flush=True)
     for program in programs:
-        row, printed = program.ljust(18), []
+        row, printed = program.ljust(19), []
         for name in names:
             result, elapsed, lines = run(os.path.join(folder, name), program, pes)
             row += f"{result:<11}{elapsed:6.2f}   "
