@@ -14,20 +14,23 @@ enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, 
 
 base::Status check_kind(const driver::PointerAttributes& attributes, std::uint64_t address) noexcept {
   if (attributes.is_managed != 0) {
-    return base::fail(EOPNOTSUPP,
-                      "cannot pin 0x%" PRIx64
-                      ": it is managed memory, which moves between CPU and GPU; use the pointer on the CPU directly",
-                      address);
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot pin 0x%" PRIx64
+        ": the address is in managed memory, which moves between CPU and GPU; use the pointer on the CPU directly",
+        address);
   }
   switch (attributes.memory_type) {
     case device: return {};
     case host:
-      return base::fail(EINVAL, "cannot pin 0x%" PRIx64 ": it is host memory; use the pointer on the CPU directly",
+      return base::fail(EINVAL,
+                        "cannot pin 0x%" PRIx64 ": the address is in host memory; use the pointer on the CPU directly",
                         address);
     case unknown:
       return base::fail(EINVAL,
                         "cannot pin 0x%" PRIx64
-                        ": it is not in a live CUDA allocation (freed, never allocated, or host memory)",
+                        ": the address is not in a live CUDA allocation (the memory was freed, was never allocated, or "
+                        "is host memory)",
                         address);
     default:
       return base::fail(EOPNOTSUPP,
@@ -80,7 +83,7 @@ base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32
   const std::uint64_t mask = std::uint64_t{page_size} - 1;
   const std::uint64_t end = request.address + request.size_bytes;
   if (end > UINT64_MAX - mask || end < request.address) {
-    return base::fail(EINVAL, "cannot pin 0x%" PRIx64 " + %zu bytes: the range reaches beyond the address space",
+    return base::fail(EINVAL, "cannot pin 0x%" PRIx64 " + %zu bytes: the end of the range exceeds 64 bits",
                       request.address, request.size_bytes);
   }
   DeviceRange range;

@@ -49,8 +49,8 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
     return base::fail(
         EOPNOTSUPP,
         "cannot map 0x%" PRIx64
-        " with mapping type '%s': this GPU supports only type 'cached'; request the default type, or pin with "
-        "GDR_PIN_FLAG_FORCE_PCIE of libgdrapi (backends 'dmabuf' and 'gdrdrv' only)",
+        " with mapping type '%s': this GPU supports only type 'cached'; request the default type, or pin through "
+        "libgdrapi with GDR_PIN_FLAG_FORCE_PCIE and backend 'dmabuf' or 'gdrdrv'",
         address_, name_of(requested));
   }
   if (is_invalidated()) return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed; unpin it", address_);

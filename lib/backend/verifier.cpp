@@ -183,10 +183,11 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
     std::memcpy(by_cuda, after, size);
   }
   if (is_all_ones(by_mapping, size)) {
-    return base::fail(ENODEV,
-                      "cannot use the mapping of 0x%" PRIx64
-                      ": the CPU reads all ones and CUDA reads data, so the GPU is lost or BAR1 is disabled",
-                      sample.first);
+    return base::fail(
+        ENODEV,
+        "cannot use the mapping of 0x%" PRIx64
+        ": the GPU is lost or BAR1 is disabled (the CPU reads 0xff in every byte, but CUDA reads other data)",
+        sample.first);
   }
   return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": the CPU and CUDA read different data", sample.first);
 }

@@ -50,8 +50,8 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
                         forced, usable_names(features).c_str());
     }
     if (!forced_kernel->runs_on(features)) {
-      return base::fail(EOPNOTSUPP, "cannot use copy kernel '%s': this CPU does not support it; use one of: %s", forced,
-                        usable_names(features).c_str());
+      return base::fail(EOPNOTSUPP, "cannot use copy kernel '%s': this CPU does not support the kernel; use one of: %s",
+                        forced, usable_names(features).c_str());
     }
   }
   Copier copier;

@@ -16,7 +16,7 @@ base::Status check_request(const backend::Traits& traits, std::uint64_t address,
   if (address == 0) return base::fail(EINVAL, "cannot pin memory: the device address is NULL");
   if (size_bytes == 0) return base::fail(EINVAL, "cannot pin memory: the size is 0 bytes");
   if (size_bytes > std::numeric_limits<std::uint64_t>::max() - address) {
-    return base::fail(EINVAL, "cannot pin 0x%llx + %zu bytes: the range reaches beyond the address space",
+    return base::fail(EINVAL, "cannot pin 0x%llx + %zu bytes: the end of the range exceeds 64 bits",
                       static_cast<unsigned long long>(address), size_bytes);
   }
   if (options.force_pcie && !traits.supports_force_pcie) {

@@ -62,9 +62,9 @@ class SlotTable {
           return slot;
         }
         if (used_ == capacity)
-          return base::fail(ENOMEM,
-                            "cannot create a handle: all %u handles of this kind are in use; release unused handles",
-                            capacity);
+          return base::fail(
+              ENOMEM, "cannot create a handle: %u handles of the same type are already in use; release unused handles",
+              capacity);
         if (Slot* const slot = find(used_)) {
           slot->index = used_++;
           return slot;

@@ -226,8 +226,10 @@ base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept {
     if (!*more || mapping.start > address) break;
     if (live.see(mapping) && address < mapping.end) return live.current();
   }
-  return base::fail(
-      EINVAL, "cannot find an emulated allocation at 0x%" PRIx64 ": freed, never allocated, or host memory", address);
+  return base::fail(EINVAL,
+                    "cannot find an emulated allocation at 0x%" PRIx64
+                    ": the memory was freed, was never allocated, or is host memory",
+                    address);
 }
 
 base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_bytes) noexcept {

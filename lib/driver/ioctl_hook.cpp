@@ -198,11 +198,12 @@ bool restore(const ImportSlot& target) noexcept {
 base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char* symbol) noexcept {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_ld == nullptr) {
-    return base::fail(EOPNOTSUPP, "cannot find the dynamic section of the library: dlinfo failed");
+    return base::fail(EOPNOTSUPP, "cannot read the imports of the CUDA driver library: dlinfo failed");
   }
   const Tables tables = read_dynamic(map);
   if (tables.symbols == nullptr || tables.strings == nullptr) {
-    return base::fail(EOPNOTSUPP, "cannot read the imports of %s: it has no dynamic symbol table", map->l_name);
+    return base::fail(EOPNOTSUPP, "cannot read the imports of %s: the library has no dynamic symbol table",
+                      map->l_name);
   }
   Relro relro{map->l_addr};
   ::dl_iterate_phdr(&find_relro, &relro);
@@ -220,9 +221,9 @@ base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char
       }
     }
   } catch (...) {
-    return base::fail(ENOMEM, "cannot list the imports of %s in %s: out of memory", symbol, map->l_name);
+    return base::fail(ENOMEM, "cannot find %s among the imports of %s: out of memory", symbol, map->l_name);
   }
-  if (slots.empty()) return base::fail(EOPNOTSUPP, "cannot find an import of %s in %s", symbol, map->l_name);
+  if (slots.empty()) return base::fail(EOPNOTSUPP, "cannot find %s among the imports of %s", symbol, map->l_name);
   return slots;
 }
 

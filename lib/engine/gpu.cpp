@@ -20,7 +20,7 @@ base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::ui
   static_assert(std::size(targets) == std::size(numbers));
   const int result = calls.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
   if (result != 0)
-    return driver::cuda_failure(result, "cannot read CUDA's attributes of an address: cuPointerGetAttributes");
+    return driver::cuda_failure(result, "cannot read the attributes of a pointer: cuPointerGetAttributes");
   return facts;
 }
 
@@ -53,8 +53,7 @@ base::Result<int> Gpu::attribute(int number) const noexcept {
   int value = 0;
   const int result = calls_.device_get_attribute == nullptr ? driver::cuda_error_not_supported
                                                             : calls_.device_get_attribute(&value, number, handle_);
-  if (result != 0)
-    return driver::cuda_failure(result, "cannot read CUDA's attributes of the GPU: cuDeviceGetAttribute");
+  if (result != 0) return driver::cuda_failure(result, "cannot read an attribute of the GPU: cuDeviceGetAttribute");
   return value;
 }
 

@@ -129,15 +129,17 @@ base::Status check_kind(const driver::EmulatedAllocation& allocation, std::uint6
   switch (allocation.kind) {
     case driver::EmulatedKind::device: return {};
     case driver::EmulatedKind::managed:
-      return base::fail(EOPNOTSUPP,
-                        "cannot pin 0x%" PRIx64
-                        ": it is (emulated) managed memory, which moves between CPU and GPU; use the pointer on the "
-                        "CPU directly",
-                        address);
+      return base::fail(
+          EOPNOTSUPP,
+          "cannot pin 0x%" PRIx64
+          ": the address is in emulated managed memory, which moves between CPU and GPU; use the pointer on the "
+          "CPU directly",
+          address);
     case driver::EmulatedKind::host: break;
   }
   return base::fail(
-      EINVAL, "cannot pin 0x%" PRIx64 ": it is (emulated) host memory; use the pointer on the CPU directly", address);
+      EINVAL, "cannot pin 0x%" PRIx64 ": the address is in emulated host memory; use the pointer on the CPU directly",
+      address);
 }
 
 base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest& request) noexcept {

@@ -79,7 +79,7 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
       return base::fail(EOPNOTSUPP,
                         "cannot pin 0x%" PRIx64
                         " with backend 'gdrdrv': the kernel module does not support this GPU or this type of memory; "
-                        "pin memory of cudaMalloc",
+                        "pin memory from cudaMalloc",
                         range.page_address);
     case ENOMEM:
       return base::fail(ENOMEM,
@@ -137,7 +137,7 @@ base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType re
   const auto length = length_to_map(*this, size_bytes, address_);
   if (!length) return base::pass(length);
   if (!is_pinned_)
-    return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": it is no longer pinned; pin it again", page_address_);
+    return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory is no longer pinned; pin it again", page_address_);
   base::Status mapped = request_type(requested);
   if (mapped) mapped = map_pages(*length);
   base::Result<MappingType> type = mapped ? read_type(requested) : base::Result<MappingType>(base::pass(mapped));

@@ -86,8 +86,7 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
     case EPERM:
       return base::fail(EACCES,
                         "cannot open %s: the device rules of the container exclude this device (%s); start the "
-                        "container with --device %s "
-                        "instead of a volume",
+                        "container with --device %s; a volume is not sufficient",
                         node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }

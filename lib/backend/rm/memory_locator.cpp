@@ -84,7 +84,7 @@ Pieces observed_pieces(const driver::ObservedExport& seen, int result, std::uint
     return base::fail(
         EOPNOTSUPP,
         "cannot pin the memory: gdrkit cannot observe the ioctl calls of libcuda (%s); set GDRKIT_BACKEND=gdrdrv, "
-        "or set GDRKIT_ALLOW_IPC_HANDLE=1 for memory of cudaMalloc",
+        "or, for memory from cudaMalloc, set GDRKIT_ALLOW_IPC_HANDLE=1",
         seen.hook.error().text());
   }
   return decode_export(seen.ioctls, size);
@@ -111,7 +111,8 @@ Pieces pieces_inside_block(const driver::CudaCalls& cuda, driver::System& system
   const std::uint64_t end = range.page_address + range.page_bytes;
   if (at.mapping_size == 0 || range.page_address <= at.mapping_base || end > at.mapping_base + at.mapping_size) {
     return base::fail(
-        EINVAL, "cannot pin the memory: the range is not inside one block of a memory pool; pin inside one allocation");
+        EINVAL,
+        "cannot pin the memory: the range is not inside one block of a memory pool; pin a range of one allocation");
   }
   driver::ObservedExport seen;
   const int result = observe_export(cuda, system, at.mapping_base, end - at.mapping_base, seen);
@@ -167,8 +168,8 @@ base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& sys
     }
     if ((at.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP,
-                        "cannot pin the memory: CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR was not set in cuMemCreate; "
-                        "set this handle type");
+                        "cannot pin the memory: it was created without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR; set "
+                        "this handle type in cuMemCreate");
     }
     std::uint64_t mapping_end = 0;
     if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||
@@ -198,7 +199,8 @@ base::Status by_ipc_handle(const driver::CudaCalls& cuda, RmDevice& device, cons
   MemoryPiece piece = ipc->allocation;
   const std::uint64_t object_start = range.attributes.range_start - piece.offset;
   if (range.page_address < object_start || range.page_address + range.page_bytes > object_start + ipc->object_bytes) {
-    return base::fail(EIO, "cannot pin the memory: the range exceeds the allocation of CUDA's IPC handle");
+    return base::fail(EIO,
+                      "cannot pin the memory: the range is not inside the allocation that CUDA's IPC handle describes");
   }
   piece.offset = range.page_address - object_start;
   piece.size_bytes = range.page_bytes;

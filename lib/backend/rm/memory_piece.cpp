@@ -42,7 +42,7 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
   const ExportLayout* layout = find_layout(seen);
   if (layout == nullptr) {
     return base::fail(EIO,
-                      "cannot pin the memory: CUDA's dma-buf export has an unknown format of %u bytes; update gdrkit",
+                      "cannot pin the memory: CUDA's dma-buf export has an unknown format (%u bytes); update gdrkit",
                       static_cast<unsigned>(_IOC_SIZE(seen.request)));
   }
   const auto& bytes = seen.argument;
@@ -108,7 +108,8 @@ base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::Obser
                                                  std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
   if (layout == nullptr)
-    return base::fail(EIO, "cannot pin the memory: CUDA rejected the dma-buf export without a handle of the memory");
+    return base::fail(
+        EIO, "cannot pin the memory: CUDA rejected the dma-buf export, and gdrkit observed no handle of the memory");
   const auto& bytes = ioctls[0].argument;
   const MemoryPiece piece{field<std::uint32_t>(bytes, 4), field<std::uint32_t>(bytes, layout->handles),
                           field<std::uint64_t>(bytes, layout->offsets), size_bytes};
@@ -117,8 +118,9 @@ base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::Obser
                            field<std::uint32_t>(bytes, 8) == 1 && field<std::uint32_t>(bytes, 12) == 1 &&
                            piece.client != 0 && piece.object != 0 && piece.offset == expected_offset && size_bytes != 0;
   if (!is_expected)
-    return base::fail(EIO,
-                      "cannot pin the memory: CUDA rejected the dma-buf export without a valid handle of the memory");
+    return base::fail(
+        EIO,
+        "cannot pin the memory: CUDA rejected the dma-buf export, and gdrkit observed no valid handle of the memory");
   return piece;
 }
 

@@ -44,7 +44,7 @@ tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexc
     return base::fail(
         EACCES,
         "cannot open %s: the device rules of the container exclude this device (%s); start the container with "
-        "--gpus all, or with --device nvidia.com/gpu=all for CDI, instead of a volume",
+        "--gpus all (CDI: --device nvidia.com/gpu=all); a volume is not sufficient",
         path, std::strerror(error));
   }
   return base::fail(EACCES, "cannot open %s: %s; this user needs read and write permission (check: ls -l %s)", path,

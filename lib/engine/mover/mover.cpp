@@ -258,7 +258,7 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
       case Progress::lost:
         return base::fail_literal(EAGAIN,
                                   "cannot complete the copy: the GPU kernel of copy engine 'mover' ended before the "
-                                  "copy; submit the copy again");
+                                  "copy was complete; submit the copy again");
       case Progress::waiting: break;
     }
 #if defined(__x86_64__)
@@ -283,8 +283,8 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
     is_lost_.store(true);
     return base::fail(
         ETIMEDOUT,
-        "cannot complete a copy with copy engine 'mover': the GPU has not responded for %lld ms; end the process "
-        "without reusing the source or target of the copy",
+        "cannot complete a copy with copy engine 'mover': the GPU has not responded for %lld ms; do not reuse the "
+        "source or target of the copy, and end the process",
         static_cast<long long>(waited / 1000000));
   }
 }

@@ -174,7 +174,7 @@ TEST_F(MoverTest, ReportsAnUnresponsiveGpuAndDisablesTheEngine) {
   const base::Status done = (*engine)->complete(*ticket);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
-  EXPECT_NE(std::strstr(done.error().text(), "without reusing the source or target"), nullptr) << done.error().text();
+  EXPECT_NE(std::strstr(done.error().text(), "do not reuse the source or target"), nullptr) << done.error().text();
   EXPECT_EQ(outcome(**engine), EIO);
   engine->reset();
   EXPECT_GT(fakes::held_of_emulated_cuda(), held_before) << "what the GPU may still write to is not given back";

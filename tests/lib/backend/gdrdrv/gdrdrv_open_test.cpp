@@ -103,8 +103,8 @@ TEST(GdrdrvBackend, DoesNotReportNodesOfTheModuleAsStale) {
 }
 
 TEST(GdrdrvBackend, ReportsThatTheNodeIsForbidden) {
-  for (const auto& [error, remedy] :
-       {std::pair{EACCES, "read and write permission"}, std::pair{EPERM, "--device /dev/gdrdrv instead of a volume"}}) {
+  for (const auto& [error, remedy] : {std::pair{EACCES, "read and write permission"},
+                                      std::pair{EPERM, "--device /dev/gdrdrv; a volume is not sufficient"}}) {
     GdrdrvMachine machine;
     machine.module.open_error = error;
     expect_open_fails(machine, EACCES, AllOf(HasSubstr("cannot open /dev/gdrdrv"), HasSubstr(remedy)));

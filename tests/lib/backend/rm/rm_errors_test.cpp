@@ -122,7 +122,7 @@ TEST_F(RmErrors, RejectsTheHoleAfterMappedHandles) {
 TEST_F(RmErrors, RejectsARangeBeyondTheAddressSpace) {
   make();
   start();
-  expect_pin(UINT64_MAX - 100, 100, EINVAL, HasSubstr("beyond the address space"));
+  expect_pin(UINT64_MAX - 100, 100, EINVAL, HasSubstr("the end of the range exceeds 64 bits"));
 }
 
 TEST_F(RmErrors, RejectsImportedMemoryOfAnotherProcess) {
