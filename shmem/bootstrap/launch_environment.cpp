@@ -35,8 +35,9 @@ base::Result<int> number_in(std::initializer_list<const char*> names, std::optio
   }
   if (otherwise) return *otherwise;
   return base::fail(
-      EINVAL, "cannot join the job: variable %s of the launcher is not set; set all variables of the launcher, or none",
-      *names.begin());
+      EINVAL,
+      "cannot join the job: environment variable %s is not set; set %s, or unset the launcher's other variables",
+      *names.begin(), *names.begin());
 }
 
 struct LauncherVariables {

@@ -135,8 +135,8 @@ class StarCentre final : public Star {
     }
     return base::fail(
         ECONNRESET,
-        "cannot exchange data with the other PEs during '%s': PE %d has left the job; see its own error message",
-        step.name, pe);
+        "cannot exchange data with the other PEs during '%s': PE %d has left the job; see the error message of PE %d",
+        step.name, pe, pe);
   }
 
   base::Status compare(const StarStep& step) const {

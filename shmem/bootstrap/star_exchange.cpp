@@ -89,8 +89,8 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
       if (connected) return connected;
       if (deadline.has_passed()) {
         return base::fail(ETIMEDOUT,
-                          "cannot find PE 0 at %s within %s; start PE 0, or set GDRKIT_SHMEM_TOKEN for all PEs if PE 0 "
-                          "runs as another user, in another container or on another node",
+                          "cannot find PE 0 at %s within %s; start PE 0; if PE 0 runs as another user, in another "
+                          "container or on another node, set GDRKIT_SHMEM_TOKEN for all PEs",
                           where.c_str(), deadline.limit_text().c_str());
       }
       const timespec pause{0, 10'000'000};

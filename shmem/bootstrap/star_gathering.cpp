@@ -100,8 +100,8 @@ class Gathering {
     const ssize_t got = ::recv(peers_[position].socket.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
     peers_[position].socket.close();
-    return base::fail(ECONNRESET, "PE %d left the job before all PEs had joined; see its own error message",
-                      group_.pes[position]);
+    return base::fail(ECONNRESET, "PE %d left the job before all PEs had joined; see the error message of PE %d",
+                      group_.pes[position], group_.pes[position]);
   }
 
   base::Status hear_strangers(const std::vector<pollfd>& entries) {
@@ -194,16 +194,17 @@ class Gathering {
                         hello.version, group_.pes.front(), star_version);
     }
     if (hello.n_pes == 0)
-      return base::fail(ECONNRESET, "PE %u exited before it joined the job; see its own error message", hello.pe);
+      return base::fail(ECONNRESET, "PE %u exited before it joined the job; see the error message of PE %u", hello.pe,
+                        hello.pe);
     if (group_.is_over) {
-      return base::fail(ECONNRESET, "PE %d exited before all PEs had joined the job; see its own error message",
-                        group_.pes.front());
+      return base::fail(ECONNRESET, "PE %d exited before all PEs had joined the job; see the error message of PE %d",
+                        group_.pes.front(), group_.pes.front());
     }
     if (hello.n_pes != static_cast<std::uint32_t>(group_.n_pes)) {
-      return base::fail(
-          EPROTO,
-          "cannot start the job: PE %u expects %u PEs, but PE %d expects %d; start all PEs with the same number of PEs",
-          hello.pe, hello.n_pes, group_.pes.front(), group_.n_pes);
+      return base::fail(EPROTO,
+                        "cannot start the job: PE %u expects %u PEs, but PE %d expects %d; set the same number of PEs "
+                        "for all processes",
+                        hello.pe, hello.n_pes, group_.pes.front(), group_.n_pes);
     }
     const std::size_t position = position_of(hello.pe);
     if (position >= group_.pes.size()) {

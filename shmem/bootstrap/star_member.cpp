@@ -99,8 +99,8 @@ class StarMember final : public Star {
       case ECONNRESET:
         return broken(base::fail(ECONNRESET,
                                  "cannot exchange data with the other PEs during '%s': PE %d at %s has left the job; "
-                                 "see its own error message",
-                                 step, centre(), group_.where.c_str()));
+                                 "see the error message of PE %d",
+                                 step, centre(), group_.where.c_str(), centre()));
       case EMFILE:
         return broken(base::fail(EMFILE,
                                  "cannot exchange data with the other PEs during '%s': this PE has too many open files "

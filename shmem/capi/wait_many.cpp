@@ -59,7 +59,7 @@ size_t count_selected(const gdrkit_shmem_words& words) noexcept {
 template <class Find>
 int find_some(const gdrkit_shmem_words* words, Find find, size_t* indices, size_t* n_found) noexcept {
   const auto checked = [=](Pe& self, const Words& known) -> base::Result<Indices> {
-    if (indices == nullptr || n_found == nullptr) return base::pass(refuse_null("the indices or their number"));
+    if (indices == nullptr || n_found == nullptr) return base::pass(refuse_null("indices or n_found"));
     return find(self, known);
   };
   return with_words(words, checked, [=](const Indices& found) -> base::Result<int> {
@@ -81,9 +81,12 @@ int gdrkit_shmem_wait_until_all(const gdrkit_shmem_words* words) {
 
 int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) {
   return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
-    if (found.empty())
-      return base::fail(
-          ENODATA, "cannot wait for any word: all words are skipped; set at least one entry of the array skip to 0");
+    if (found.empty()) {
+      return base::fail_literal(
+          ENODATA, words->count == 0
+                       ? "cannot wait for a word: the array of words is empty"
+                       : "cannot wait for a word: the array skip excludes all words; set an entry of skip to 0");
+    }
     if (index != nullptr) *index = one_of(found);
     return 0;
   });

@@ -259,8 +259,8 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
   if (fault == 0) return {};
   if (const int dead = connections_.node().first_dead(); dead >= 0) {
     return base::fail(ECONNRESET,
-                      "a collective of team 0x%x did not complete: PE %d has ended; see its own error message",
-                      static_cast<unsigned>(team.handle()), dead);
+                      "a collective of team 0x%x did not complete: PE %d has ended; see the error message of PE %d",
+                      static_cast<unsigned>(team.handle()), dead, dead);
   }
   const auto member = static_cast<std::size_t>(fault / 2);
   const int pe = member < team.members().size() ? team.members()[member] : -1;

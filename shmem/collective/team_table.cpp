@@ -105,7 +105,8 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   base::Status all = parent.meet(what, operation, {}, {.note = note});
   for (int member = 0; all && member < parent.n_pes(); ++member) {
     if (const auto failed = static_cast<int>(parent.note_of(member)); failed != 0) {
-      all = base::fail(failed, "%s: PE %d could not create the team; see its own error message", what,
+      all = base::fail(failed, "%s: PE %d could not create the team; see the error message of PE %d", what,
+                       parent.members()[static_cast<std::size_t>(member)],
                        parent.members()[static_cast<std::size_t>(member)]);
     }
   }

@@ -65,11 +65,10 @@ base::Result<std::uint64_t> look_up() noexcept {
   if (binding.name == 0) {
     if (all.pes.empty() && is_forked.load(std::memory_order_relaxed)) return bootstrap::fail_forked();
     if (all.pes.empty())
-      return base::fail(EINVAL, "cannot call gdrkit_shmem: this process has no PE; call gdrkit_shmem_init first");
+      return base::fail(EINVAL, "cannot use gdrkit_shmem: this process has no PE; call gdrkit_shmem_init first");
     if (all.pes.size() > 1) {
       return base::fail(
-          EINVAL,
-          "cannot choose a PE: this thread is bound to none of the %zu PEs of this process; call gdrkit_shmem_use",
+          EINVAL, "cannot choose a PE: this process has %zu PEs; select the PE of this thread with gdrkit_shmem_use",
           all.pes.size());
     }
     found = all.pes.begin();

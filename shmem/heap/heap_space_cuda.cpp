@@ -168,8 +168,8 @@ class CudaHeapSpace final : public HeapSpace {
           "cannot share the memory at 0x%" PRIx64 ": the memory is host memory; use gdrkit_shmem_malloc", address);
     }
     if (ordinal == ordinal_) return {};
-    return base::fail(EINVAL, "cannot register memory of GPU %d at 0x%" PRIx64 ": this PE uses GPU %d", ordinal,
-                      address, ordinal_);
+    return base::fail(EINVAL, "cannot register 0x%" PRIx64 ": the memory is on GPU %d, but this PE uses GPU %d",
+                      address, ordinal, ordinal_);
   }
 
   struct Chunk {

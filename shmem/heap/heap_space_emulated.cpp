@@ -57,7 +57,7 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (memory && size_bytes > memory->free_bytes) {
       return base::fail(ENOMEM,
                         "cannot grow the symmetric heap by %" PRIu64
-                        " bytes: this machine has only %zu bytes of free memory; free memory or allocate less",
+                        " bytes: this machine has only %zu bytes of free memory; allocate less",
                         size_bytes, memory->free_bytes);
     }
     if (file_.get() < 0) {
@@ -86,8 +86,7 @@ class EmulatedHeapSpace final : public HeapSpace {
   base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept override {
     auto allocation = platform::emulated_find(address);
     if (!allocation) {
-      return base::fail(EOPNOTSUPP, "%s; only memory of the emulated device can be shared; use gdrkit_shmem_malloc",
-                        allocation.error().text());
+      return base::fail(EOPNOTSUPP, "%s; use gdrkit_shmem_malloc", allocation.error().text());
     }
     if (allocation->start != address || size_bytes > allocation->size_bytes) {
       return base::fail(EINVAL,
@@ -97,7 +96,8 @@ class EmulatedHeapSpace final : public HeapSpace {
     }
     auto file = platform::emulated_export(address);
     if (!file) {
-      return base::fail(file.error().errno_value, "%s; allocate it with gdrkit_shmem_malloc", file.error().text());
+      return base::fail(file.error().errno_value, "%s; allocate the memory with gdrkit_shmem_malloc",
+                        file.error().text());
     }
     return SharedMemory{bootstrap::UniqueFd(*file), allocation->size_bytes};
   }

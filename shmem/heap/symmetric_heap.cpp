@@ -107,7 +107,7 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
                     max_bytes_ - growth_end_);
     }
     return base::fail(ENOMEM,
-                      "cannot grow the symmetric heap by %" PRIu64 " bytes: %" PRIu64
+                      "cannot grow the symmetric heap by %" PRIu64 " bytes: only %" PRIu64
                       " bytes are free%s; increase the limit of %" PRIu64
                       " bytes (GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options)",
                       size_bytes, growth_end_ - offset, buffers, max_bytes_);
@@ -163,9 +163,10 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
   if (auto grown = grow(blocks_.missing_bytes(size_bytes, alignment)); !grown) return base::pass(grown);
   const std::unique_lock lock(mutex_);
   if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
-  return base::fail(
-      EIO, "cannot allocate %" PRIu64 " bytes in the symmetric heap: no free range is large enough; free memory",
-      size_bytes);
+  return base::fail(EIO,
+                    "cannot allocate %" PRIu64
+                    " bytes in the symmetric heap: no free range is large enough; free other allocations",
+                    size_bytes);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while allocating symmetric memory");
 }
@@ -208,7 +209,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     block = Block{buffer->chunk.offset, buffer->size_bytes};
   }
   if (!block || block->offset < reserved_bytes_) {
-    return base::fail(EINVAL, "cannot access %p: the address is in no symmetric allocation of this PE", address);
+    return base::fail(EINVAL, "cannot access %p: the address is not in a symmetric allocation of this PE", address);
   }
   const std::uint64_t inside = offset - block->offset;
   if (inside <= block->size_bytes && size_bytes <= block->size_bytes - inside) {
@@ -218,7 +219,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     return HeapRange{offset, chunk};
   }
   return base::fail(
-      EINVAL, "cannot access %p + %" PRIu64 " bytes: the range exceeds its symmetric allocation of %" PRIu64 " bytes",
+      EINVAL, "cannot access %p + %" PRIu64 " bytes: the range exceeds the symmetric allocation of %" PRIu64 " bytes",
       address, size_bytes, block->size_bytes);
 }
 

@@ -65,11 +65,11 @@ base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) c
     if (is_last) break;
     gap_end = next->first;
   }
-  return base::fail(
-      ENOMEM,
-      "cannot register a buffer of %" PRIu64 " bytes: the symmetric heap of at most %" PRIu64
-      " bytes has too little free space; increase GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options",
-      size_bytes, max_bytes_);
+  return base::fail(ENOMEM,
+                    "cannot register a buffer of %" PRIu64
+                    " bytes: the symmetric heap has too little free space; increase the limit of %" PRIu64
+                    " bytes (GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options)",
+                    size_bytes, max_bytes_);
 }
 
 base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std::uint64_t size_bytes,

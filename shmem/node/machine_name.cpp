@@ -27,14 +27,15 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   }
   const bootstrap::UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t got = file ? ::read(file.get(), name.boot_id, sizeof name.boot_id - 1) : -1;
-  if (got <= 0) return base::fail(errno, "cannot read %s, which identifies this node: %s", path, std::strerror(errno));
+  if (got <= 0)
+    return base::fail(errno, "cannot identify this node: reading %s failed: %s", path, std::strerror(errno));
   if (stated.has_folder) {
     name.is_stated = 1;
     return name;
   }
   struct stat status {};
   if (::stat("/proc/thread-self/ns/net", &status) != 0) {
-    return base::fail(errno, "cannot read /proc/thread-self/ns/net, which identifies the network namespace: %s",
+    return base::fail(errno, "cannot identify the network namespace: reading /proc/thread-self/ns/net failed: %s",
                       std::strerror(errno));
   }
   name.network_namespace = status.st_ino;

@@ -150,8 +150,8 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
     const bool is_stated = cards[pe].machine.is_stated != 0;
     if (is_stated == (cards[0].machine.is_stated != 0)) continue;
     return base::fail(EPROTO,
-                      "GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE %zu, but not for PE %zu; set the "
-                      "variable for all PEs of the job",
+                      "GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE %zu, but PE %zu has neither; set "
+                      "the same variables for all PEs of the job",
                       is_stated ? pe : 0, is_stated ? 0 : pe);
   }
   return {};
@@ -255,8 +255,8 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
     const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
       if (meeting.socket) return std::move(meeting.socket);
       return base::fail(ECONNRESET,
-                        "PE %d left the job while the PEs of this node connected; see its own error message",
-                        meeting.pes.front());
+                        "PE %d left the job while the PEs of this node connected; see the error message of PE %d",
+                        meeting.pes.front(), meeting.pes.front());
     };
     star = bootstrap::make_star_member(connect, std::move(group));
   }

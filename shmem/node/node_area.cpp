@@ -74,8 +74,7 @@ base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t ind
   area->lock_ = bootstrap::PrivateFd(bootstrap::UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
   struct flock lock = lock_of(index);
   if (!area->lock_ || ::fcntl(area->lock_.get(), F_OFD_SETLK, &lock) != 0) {
-    return base::fail(errno, "cannot lock %s to show the other PEs that this PE is alive: %s", path,
-                      std::strerror(errno));
+    return base::fail(errno, "cannot mark this PE as alive: locking %s failed: %s", path, std::strerror(errno));
   }
   return area;
 }

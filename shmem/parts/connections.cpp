@@ -315,7 +315,8 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   if (is_remote(remote->slot)) {
     return base::fail(
         EOPNOTSUPP,
-        "cannot use PE %d's memory on a stream: the PE is on another node; use the functions without a stream", pe);
+        "cannot use PE %d's memory on a stream: the PE is on another node; use a function that has no stream argument",
+        pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }

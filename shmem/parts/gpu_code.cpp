@@ -83,7 +83,7 @@ base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
 }
 
 base::Status GpuCode::initialise_module(void* module) noexcept {
-  if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the module: the handle is NULL");
+  if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUDA module: the handle is NULL");
   if (auto watched = watch(); !watched) return watched;
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
@@ -91,22 +91,24 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
   auto symbol = connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, "gdrkit_shmem_state");
   if (!symbol) {
     const base::Error& error = symbol.error();
-    return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "cannot initialize the module: %s; compile the module with GDRKIT_SHMEM_MODULE defined "
-                             "(gdrkit/shmem_state.cuh)",
-                             error.text());
+    return base::fail_vendor(
+        error.errno_value, error.vendor_code,
+        "cannot initialize the CUDA module: %s; compile the module with GDRKIT_SHMEM_MODULE defined "
+        "(gdrkit/shmem_state.cuh)",
+        error.text());
   }
   if (symbol->size_bytes != sizeof state) {
-    return base::fail(EPROTO,
-                      "cannot initialize the module: gdrkit_shmem_state has %zu bytes in the module, but %zu bytes in "
-                      "this library; recompile the module",
-                      symbol->size_bytes, sizeof state);
+    return base::fail(
+        EPROTO,
+        "cannot initialize the CUDA module: gdrkit_shmem_state has %zu bytes in the module, but %zu bytes in "
+        "this library; recompile the module",
+        symbol->size_bytes, sizeof state);
   }
   return connections_.device().copy_to_device(symbol->address, &state, sizeof state);
 }
 
 base::Status GpuCode::initialise_library(void* library) noexcept {
-  if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the library: the handle is NULL");
+  if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUlibrary: the handle is NULL");
   base::Result<platform::Module> module = platform::Module{};
   {
     const platform::DeviceScope scope(connections_.device());

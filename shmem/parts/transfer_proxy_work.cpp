@@ -40,15 +40,18 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
     case ProxyOperation::barrier: return arrive(command.operand);
   }
   return base::fail(EPROTO,
-                    "invalid operation %u or invalid word size; recompile the GPU code with this release of gdrkit",
-                    static_cast<unsigned>(command.operation));
+                    "the GPU kernel sent an invalid command (operation %u, %zu bytes); recompile the GPU code with "
+                    "this release of gdrkit",
+                    static_cast<unsigned>(command.operation), size_bytes);
 }
 
 base::Status TransferProxyWork::put(const ProxyCommand& command) noexcept {
   const bool has_data = command.has_data != 0;
   if (has_data && command.size_bytes > sizeof command.local) {
-    return base::fail(EPROTO, "invalid size of %llu bytes; recompile the GPU code with this release of gdrkit",
-                      static_cast<unsigned long long>(command.size_bytes));
+    return base::fail(EPROTO,
+                      "the GPU kernel sent a value of %llu bytes, but the limit is %zu bytes; recompile the GPU code "
+                      "with this release of gdrkit",
+                      static_cast<unsigned long long>(command.size_bytes), sizeof command.local);
   }
   const void* const source = has_data ? &command.local : pointer_to(command.local);
   const auto size_bytes = static_cast<std::size_t>(command.size_bytes);

@@ -255,7 +255,7 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
     }
     const std::uint64_t offset = word - start;
     if (offset > extent || size_bytes > extent - offset) {
-      return base::fail(EINVAL, "cannot register %p + %zu bytes: the range exceeds its allocation of %zu bytes",
+      return base::fail(EINVAL, "cannot register %p + %zu bytes: the range exceeds the allocation of %zu bytes",
                         address, size_bytes, extent);
     }
     int ordinal = -1;
@@ -263,7 +263,7 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
     void* values[] = {&ordinal};
     (void)connections_.cuda()->pointer_get_attributes(1, &attribute, values, word);
     if (ordinal != connections_.device().identity().ordinal) {
-      return base::fail(EINVAL, "cannot register memory of GPU %d at %p: PE %d uses GPU %d", ordinal, address,
+      return base::fail(EINVAL, "cannot register %p: the memory is on GPU %d, but PE %d uses GPU %d", address, ordinal,
                         connections_.pe(), connections_.device().identity().ordinal);
     }
   }

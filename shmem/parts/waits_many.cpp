@@ -15,17 +15,14 @@ base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept
   const std::size_t size = words.first.size_bytes;
   if (reinterpret_cast<std::uint64_t>(words.first.address) % size != 0) {
     return base::fail(
-        EINVAL,
-        "cannot wait for or test the words at %p: the address is not a multiple of %zu bytes; pass an aligned address",
+        EINVAL, "cannot compare the words at %p: the address is not a multiple of %zu bytes; pass an aligned address",
         words.first.address, size);
   }
   if (words.count > SIZE_MAX / size)
-    return base::fail(EINVAL, "cannot wait for or test %zu words: the array of words exceeds the address space",
-                      words.count);
+    return base::fail(EINVAL, "cannot compare %zu words: the array of words exceeds the address space", words.count);
   if (words.count == 0) return {};
   if (auto own = heap.find(words.first.address, words.count * size); !own) return base::pass(own);
-  if (words.values == nullptr)
-    return base::fail(EINVAL, "cannot wait for or test the words: the pointer to the values is NULL");
+  if (words.values == nullptr) return base::fail(EINVAL, "cannot compare the words: the pointer to the values is NULL");
   if (words.value_count == 1 || words.value_count == words.count) return {};
   return base::fail(EINVAL, "cannot compare %zu values with %zu words: pass 1 value, or 1 value per word",
                     words.value_count, words.count);

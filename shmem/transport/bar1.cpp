@@ -180,8 +180,8 @@ class Bar1 final : public Transport {
       if (!window) return base::pass(window);
       const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
       if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
-        return base::fail(-copied, "cannot copy %zu bytes through BAR1 to or from PE %d: %s", piece, heap_.pe_of(slot),
-                          gdrkit_strerror(copied));
+        return base::fail(-copied, "cannot copy %zu bytes between this PE and PE %d through BAR1: %s", piece,
+                          heap_.pe_of(slot), gdrkit_strerror(copied));
       }
       done += piece;
       offset += piece;
@@ -231,7 +231,8 @@ class Bar1 final : public Transport {
     if (!unusable_) return base::pass(unusable_);
     if (!state.refusal) return base::pass(state.refusal);
     const std::optional<int> engine = engine_of_name(engine_);
-    if (by == By::engine && !engine) return base::fail(EINVAL, "unknown engine '%s' (GDRKIT_ENGINE)", engine_.c_str());
+    if (by == By::engine && !engine)
+      return base::fail(EINVAL, "unknown copy engine '%s' (GDRKIT_ENGINE)", engine_.c_str());
     // Its primary context is there already: none is created for the sake of verifying the mapping.
     const platform::DeviceScope scope(device_);
     gdrkit_pin_t pin{};

@@ -200,8 +200,9 @@ TEST(LaunchEnvironment, DoesNotContactOtherNodesWithoutAToken) {
 
 TEST(LaunchEnvironment, RejectsAShortToken) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
-  EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
-              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("cannot use GDRKIT_SHMEM_TOKEN: it has 6 characters")));
+  EXPECT_THAT(
+      end_of(bootstrap::read_launch_environment()),
+      AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("cannot use GDRKIT_SHMEM_TOKEN: the secret has 6 characters")));
 }
 
 TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {

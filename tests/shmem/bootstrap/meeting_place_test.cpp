@@ -110,7 +110,7 @@ TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
                                HasSubstr("GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE 0"),
-                               HasSubstr("but not for PE 1; set the variable for all PEs"))));
+                               HasSubstr("but PE 1 has neither; set the same variables for all PEs"))));
 }
 
 TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
@@ -127,7 +127,8 @@ TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
 TEST(MeetingPlace, RejectsHostIdsLongerThan39Characters) {
   ASSERT_TRUE(node::read_machine_name({std::string(39, 'a'), false}));
   const auto name = node::read_machine_name({std::string(40, 'a'), false});
-  EXPECT_THAT(end_of(name), AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("it has 40 characters; use at most 39")));
+  EXPECT_THAT(end_of(name),
+              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("the name has 40 characters; use at most 39")));
 }
 
 TEST(MeetingPlace, TwoJobsShareAFolder) {

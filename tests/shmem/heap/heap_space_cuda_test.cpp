@@ -170,7 +170,7 @@ TEST_F(HeapSpaceOnGpu, RejectsMemoryOfOtherGpusAndPartialAllocations) {
   expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "register the allocation from the start");
   expect_refusal(buffer, 5 * mebibyte, EINVAL, "register the allocation from the start");
   driver.ordinal = 3;
-  expect_refusal(buffer, mebibyte, EINVAL, ": this PE uses GPU 0");
+  expect_refusal(buffer, mebibyte, EINVAL, "the memory is on GPU 3, but this PE uses GPU 0");
 }
 
 }  // namespace

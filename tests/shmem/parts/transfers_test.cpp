@@ -112,14 +112,14 @@ TEST(ShmemTransfer, RejectsInvalidArgumentsWithoutWriting) {
         {objects.target, bytes.data(), 8, 2, "PE 2 is out of range"},
         {objects.target, bytes.data(), 8, -1, "PE -1 is out of range"},
         {&local, bytes.data(), 1, other, "symmetric heap"},
-        {objects.at(room - 4), bytes.data(), 8, other, "exceeds its symmetric allocation"},
-        {objects.target, bytes.data(), room + 1, other, "exceeds its symmetric allocation"},
-        {objects.target, bytes.data(), SIZE_MAX, other, "exceeds its symmetric allocation"},
+        {objects.at(room - 4), bytes.data(), 8, other, "exceeds the symmetric allocation"},
+        {objects.target, bytes.data(), room + 1, other, "exceeds the symmetric allocation"},
+        {objects.target, bytes.data(), SIZE_MAX, other, "exceeds the symmetric allocation"},
         {objects.target, nullptr, 8, other, "NULL"},
-        {objects.target, objects.from(room - 4), 8, other, "exceeds its symmetric allocation"},
-        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "in no symmetric allocation"},
+        {objects.target, objects.from(room - 4), 8, other, "exceeds the symmetric allocation"},
+        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "not in a symmetric allocation"},
         {reinterpret_cast<void*>(pe.heap().own_address(pe.heap().size_bytes() - 8)), bytes.data(), 8, other,
-         "in no symmetric allocation"},
+         "not in a symmetric allocation"},
     };
     for (const Wrong& wrong : wrongs) {
       auto put = pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false);
@@ -348,7 +348,7 @@ TEST(ShmemTransfer, ReportsAnUnknownEngine) {
     const auto refused = pe.transfers().get(seen.data(), *object, seen.size(), pe.pe(), false);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().errno_value, EINVAL);
-    EXPECT_NE(std::strstr(refused.error().text(), "unknown engine 'abacus'"), nullptr) << refused.error().text();
+    EXPECT_NE(std::strstr(refused.error().text(), "unknown copy engine 'abacus'"), nullptr) << refused.error().text();
   });
 }
 
