@@ -211,7 +211,7 @@ cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
                        "gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
   if (options.json.is_on_stdout() && !options.is_dry)
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: cannot write JSON to standard output, which belongs to the program; use "
+                       "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use "
                        "--json=FILE or --dry-run");
   try {
     if (const auto printed = bind_near_gpu(options, *program)) return *printed;

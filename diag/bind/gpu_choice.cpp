@@ -46,13 +46,14 @@ std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<
   for (const int number : slurm.numbers) {
     const auto gpu = static_cast<std::size_t>(number);
     if (gpu >= gpus.size())
-      refuse(cli::format("cannot choose the GPU: %s names GPU %d, but this machine has only %s; use --gpu N",
-                         slurm.setting.c_str(), number, cli::counted(gpus.size(), "GPU").c_str()));
-    if (gpus[gpu].minor && *gpus[gpu].minor != number)
       refuse(cli::format(
-          "cannot choose the GPU: GPU %d of %s can mean /dev/nvidia%d, or /dev/nvidia%d in PCI order; use --gpu N "
-          "(in PCI order)",
-          number, slurm.setting.c_str(), number, *gpus[gpu].minor));
+          "cannot choose the GPU: %s names GPU %d, but this machine has only %s, numbered from 0; use --gpu N",
+          slurm.setting.c_str(), number, cli::counted(gpus.size(), "GPU").c_str()));
+    if (gpus[gpu].minor && *gpus[gpu].minor != number)
+      refuse(
+          cli::format("cannot choose the GPU: number %d in %s is ambiguous, because GPU %d in PCI order is "
+                      "/dev/nvidia%d; use --gpu N (in PCI order)",
+                      number, slurm.setting.c_str(), number, *gpus[gpu].minor));
     positions.push_back(gpu);
   }
   return positions;
@@ -121,9 +122,10 @@ class Chooser {
     if (is_of_task && visible.gpus.size() == 1) return {visible.gpus.front(), "the only GPU of this Slurm task"};
     const std::size_t count = visible.gpus.size();
     if (rank_.value >= count && !may_wrap_) {
-      refuse(cli::format(
-          "cannot choose the GPU for %s: this process can use only %s%s; share GPUs with --wrap, or use --gpu N",
-          rank_text().c_str(), cli::counted(count, "GPU").c_str(), list_ ? " (CUDA_VISIBLE_DEVICES)" : ""));
+      refuse(
+          cli::format("cannot choose the GPU for %s: this process can use only %s%s; use --wrap to share GPUs, or "
+                      "choose one with --gpu N",
+                      rank_text().c_str(), cli::counted(count, "GPU").c_str(), list_ ? " (CUDA_VISIBLE_DEVICES)" : ""));
     }
     return {visible.gpus[rank_.value % count], rank_text()};
   }

@@ -99,7 +99,7 @@ void refuse_contradictions(const Options& options) {
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine --watch with any option except --count, --json and --root");
+                       "cannot combine --watch with options other than --count, --json and --root");
   if (options.json.is_in_file())
     throw cli::Failure(cli::ExitCode::usage,
                        "cannot combine --watch with --json=FILE; use --json and redirect standard output");

@@ -30,7 +30,8 @@ void refuse_unknown_words(const std::vector<std::string>& words) {
     if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return does_match(check, word); })) {
       throw cli::Failure(
           cli::ExitCode::usage,
-          cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to list them", word.c_str()));
+          cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to see all checks and groups",
+                      word.c_str()));
     }
   }
 }
@@ -68,7 +69,7 @@ const Check& check_named(const std::string& id) {
   const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
   if (found != checks.end()) return *found;
   throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to list them", id.c_str()));
+                     cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to see all check IDs", id.c_str()));
 }
 
 void refuse_without_probe(const Selection& selection, const MachineView& view) {

@@ -242,8 +242,8 @@ void Recorder::take_content(const std::string& path, Item& item) {
   item.content.assign(bytes.value.begin(), bytes.value.end());
   bytes_ += item.content.size();
   if (bytes_ > most_bytes) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("cannot record more than %zu MiB; the last file was %s",
-                                                          most_bytes >> 20, path.c_str()));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("cannot record %s: the recording would exceed %zu MiB",
+                                                          path.c_str(), most_bytes >> 20));
   }
 }
 

@@ -29,7 +29,7 @@ void check_target(const std::string& file, bool is_forced, const cli::DocumentOp
                          "cannot write both the archive and --json to standard output; use --json=FILE");
     if (::isatty(STDOUT_FILENO) != 0)
       throw cli::Failure(cli::ExitCode::usage,
-                         "cannot write an archive to a terminal; give a file name, or redirect the output: > FILE");
+                         "cannot write an archive to a terminal; give a file name, or redirect the output (> FILE)");
     return;
   }
   struct stat status {};
@@ -47,7 +47,7 @@ void report_missed(const Summary& summary) {
   for (std::size_t i = 0; i < std::min(most_named, missed.size()); ++i) names += (i == 0 ? "" : ", ") + missed[i];
   std::fprintf(stderr,
                "gdrkit snapshot: %zu of %zu files could not be read: %s%s\n"
-               "the checks will report them as unknown%s\n",
+               "gdrkit doctor will report these files as unknown%s\n",
                missed.size(), summary.files + missed.size(), cli::printable(names).c_str(),
                missed.size() > most_named ? ", ..." : "", ::geteuid() == 0 ? "" : "; record again as root");
 }

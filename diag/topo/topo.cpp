@@ -79,7 +79,7 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   if (wanted.outputs() > 1)
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit topo: cannot print several outputs; choose one of --json, --dot, --svg and --nccl-xml");
+                       "gdrkit topo: cannot combine --json, --dot, --svg and --nccl-xml; choose one");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
       throw cli::Failure(cli::ExitCode::usage,

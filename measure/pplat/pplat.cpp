@@ -106,7 +106,7 @@ class Pplat {
     }
     if (options.with_raw && !request_.uses_mapping()) {
       throw cli::Failure(cli::ExitCode::usage,
-                         "cannot run --raw: GPU memory contains neither a flag nor data; use -G gpumem or -C gpumem");
+                         "cannot run --raw: the flags and the data are all in host memory; use -G gpumem or -C gpumem");
     }
   }
 

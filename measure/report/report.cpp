@@ -46,9 +46,10 @@ void print(const std::string& html) {
 
 void check(const ReportOptions& options, bool is_terminal) {
   if (options.inputs.empty()) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit report: no result given; use files written by 'gdrkit bench --json', for example\n"
-                       "Try: gdrkit report --help");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        "gdrkit report: no result given; give a result file, for example from 'gdrkit bench --json=FILE'\n"
+        "Try: gdrkit report --help");
   }
   for (const std::string& input : options.inputs) {
     if (options.json.is_in_file() && cli::are_one_file(input, options.json.path)) {

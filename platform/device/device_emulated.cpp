@@ -215,8 +215,9 @@ class EmulatedDevice final : public Device {
     if (!allocation) return base::pass(allocation);
     const std::uint64_t offset = address - allocation->start;
     if (offset <= allocation->size_bytes && size_bytes <= allocation->size_bytes - offset) return {};
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes is out of range: the emulated allocation has %zu bytes",
-                      address, size_bytes, allocation->size_bytes);
+    return base::fail(
+        EINVAL, "cannot access %zu bytes at 0x%" PRIx64 ": the range exceeds the emulated allocation of %zu bytes",
+        size_bytes, address, allocation->size_bytes);
   }
 
   static tl::unexpected<base::Error> refuse_gpu_code() noexcept {
@@ -382,8 +383,8 @@ base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept
   const std::int64_t end_ns = (*last)->reached_ns();
   if (begin_ns < 0 || end_ns < 0)
     return base::fail(EAGAIN,
-                      "cannot measure the time between events: an event is not recorded or not complete; synchronize "
-                      "with the events first");
+                      "cannot measure the time between two events: an event was not recorded, or has not completed; "
+                      "synchronize with both events first");
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 

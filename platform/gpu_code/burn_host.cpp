@@ -14,10 +14,9 @@ namespace {
 
 base::Status check(const BurnParameters& parameters, LaunchShape, unsigned) noexcept {
   if (parameters.scratch % 16 == 0 && parameters.scratch_bytes % 16 == 0 && parameters.scratch_bytes != 0) return {};
-  return base::fail(
-      EINVAL,
-      "cannot launch GPU kernel 'burn': invalid scratch memory; use an address and a nonzero size that are "
-      "multiples of 16");
+  return base::fail(EINVAL,
+                    "cannot launch GPU kernel 'burn': invalid address or size of the scratch memory; use nonzero "
+                    "multiples of 16 bytes");
 }
 
 void play(const BurnParameters& parameters, LaunchShape) noexcept {

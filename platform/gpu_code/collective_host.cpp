@@ -60,7 +60,7 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   if (is_by_parts && (parameters.piece_bytes == 0 || parameters.piece_bytes % 16 != 0)) {
     return base::fail(EINVAL,
                       "cannot launch GPU kernel 'collective': invalid part size of %u bytes; use a nonzero multiple "
-                      "of 16",
+                      "of 16 bytes",
                       parameters.piece_bytes);
   }
   return {};

@@ -163,9 +163,10 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
 
 base::Status GpuKernels::check_shape(GpuKernel kernel, LaunchShape shape) noexcept {
   if (shape.blocks != 0 && shape.threads != 0 && shape.threads <= most_threads) return {};
-  return base::fail(
-      EINVAL, "cannot launch GPU kernel '%s': invalid shape of %u blocks of %u threads; use blocks of 1 to %u threads",
-      gpu_kernel_name(kernel), shape.blocks, shape.threads, most_threads);
+  return base::fail(EINVAL,
+                    "cannot launch GPU kernel '%s': invalid shape of %u blocks of %u threads; use at least one block "
+                    "of 1 to %u threads",
+                    gpu_kernel_name(kernel), shape.blocks, shape.threads, most_threads);
 }
 
 #define GDRKIT_GPU_KERNEL(name, Parameters)                      \

@@ -9,8 +9,13 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
-  if (parameters.shape > LitmusShape::store_buffering || parameters.mistake > LitmusMistake::cached) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': unknown test or unknown injected error");
+  if (parameters.shape > LitmusShape::store_buffering) {
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': unknown litmus test %u",
+                      static_cast<unsigned>(parameters.shape));
+  }
+  if (parameters.mistake > LitmusMistake::cached) {
+    return base::fail(EINVAL, "cannot launch GPU kernel 'litmus': unknown kind of fault injection %u",
+                      static_cast<unsigned>(parameters.mistake));
   }
   const auto n_pes = static_cast<std::uint32_t>(parameters.state.n_pes);
   if (parameters.writer >= n_pes || parameters.reader >= n_pes || parameters.writer == parameters.reader) {

@@ -18,15 +18,18 @@ base::Status check(const PatternParameters& parameters, LaunchShape, unsigned) n
                       bytes);
   }
   if (parameters.address % bytes != 0 || parameters.found % sizeof(std::uint64_t) != 0) {
-    return base::fail(
-        EINVAL, "cannot launch GPU kernel 'pattern': the data at 0x%llx or the counters are not naturally aligned",
-        static_cast<unsigned long long>(parameters.address));
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'pattern': the address of the data (0x%llx) or of the counters "
+                      "(0x%llx) is not naturally aligned",
+                      static_cast<unsigned long long>(parameters.address),
+                      static_cast<unsigned long long>(parameters.found));
   }
-  if (parameters.ranks == 0 || parameters.rank >= parameters.ranks || parameters.largest == 0) {
-    return base::fail(
-        EINVAL, "cannot launch GPU kernel 'pattern': rank %u, number of ranks %u or maximum integer %u is out of range",
-        parameters.rank, parameters.ranks, parameters.largest);
+  if (parameters.rank >= parameters.ranks) {
+    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': rank %u is out of range: the number of ranks is %u",
+                      parameters.rank, parameters.ranks);
   }
+  if (parameters.largest == 0)
+    return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': the maximum integer is 0; use at least 1");
   if (parameters.kind > PatternKind::average)
     return base::fail(EINVAL, "cannot launch GPU kernel 'pattern': unknown kind of pattern");
   return {};

@@ -8,12 +8,13 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
-  if (parameters.data_bytes % 4 != 0 || (parameters.data == 0 && parameters.data_bytes != 0)) {
-    return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'ping_pong': invalid data size of %llu bytes or data address 0; use a "
-                      "multiple of 4 bytes",
-                      static_cast<unsigned long long>(parameters.data_bytes));
+  if (parameters.data_bytes % 4 != 0) {
+    return base::fail(
+        EINVAL, "cannot launch GPU kernel 'ping_pong': invalid data size of %llu bytes; use a multiple of 4 bytes",
+        static_cast<unsigned long long>(parameters.data_bytes));
   }
+  if (parameters.data == 0 && parameters.data_bytes != 0)
+    return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': the address of the data is 0");
   if (shape.blocks > resident_blocks) {
     return base::fail(EINVAL, "cannot launch GPU kernel 'ping_pong': %u blocks are too many; use at most %u",
                       shape.blocks, resident_blocks);

@@ -17,11 +17,9 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   }
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
-    return base::fail(
-        EINVAL,
-        "cannot launch GPU kernel 'shmem': this operation does not support %u blocks or several thread groups; use "
-        "one block and one thread group",
-        shape.blocks);
+    return base::fail(EINVAL,
+                      "cannot launch GPU kernel 'shmem': invalid number of blocks or thread groups for this operation; "
+                      "use one block and one thread group");
   }
   constexpr unsigned most_threads_of_a_block = 512;
   if (shape.threads > most_threads_of_a_block) {
@@ -41,7 +39,9 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
       parameters.result % 8 != 0) {
-    return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': an address is not a multiple of 8");
+    return base::fail(
+        EINVAL,
+        "cannot launch GPU kernel 'shmem': the target, source, signal or result address is not a multiple of 8");
   }
   if (parameters.result == 0)
     return base::fail(EINVAL, "cannot launch GPU kernel 'shmem': the address of the result is 0");

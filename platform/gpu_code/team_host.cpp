@@ -15,10 +15,11 @@ base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned
   }
   if (shape.blocks != 1 || shape.threads > most_team_threads ||
       (parameters.scope == ShmemScope::warp && shape.threads < warp)) {
-    return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'team': invalid shape of %u blocks of %u threads; use one block of at "
-                      "most 512 threads (for a warp, at least 32)",
-                      shape.blocks, shape.threads);
+    return base::fail(
+        EINVAL,
+        "cannot launch GPU kernel 'team': invalid shape of %u blocks of %u threads; use one block of 1 to 512 "
+        "threads (scope 'warp': 32 to 512)",
+        shape.blocks, shape.threads);
   }
   if ((parameters.target | parameters.source | parameters.size_bytes) % 4 != 0) {
     return base::fail(
@@ -26,7 +27,7 @@ base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned
   }
   if (parameters.result % 8 != 0 || parameters.result == 0) {
     return base::fail(EINVAL,
-                      "cannot launch GPU kernel 'team': the address of the result is not a nonzero multiple of 8");
+                      "cannot launch GPU kernel 'team': invalid address of the result; use a nonzero multiple of 8");
   }
   return {};
 }

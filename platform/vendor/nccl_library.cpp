@@ -32,7 +32,7 @@ base::Status check_nccl(void* library, const char* file, NcclCalls* calls) noexc
     return base::fail(ENOSYS, "cannot use %s: it lacks %s; install NCCL 2.18 or newer", file, missing);
   }
   if (const int result = calls->get_version(&calls->version); result != nccl_success) {
-    return base::fail_vendor(EIO, result, "cannot use NCCL: ncclGetVersion of %s failed with %d", file, result);
+    return base::fail_vendor(EIO, result, "cannot use NCCL: ncclGetVersion of %s failed with error %d", file, result);
   }
   if (calls->version >= oldest_nccl_version) return {};
   return base::fail(ENOSYS, "cannot use %s: it is NCCL %d.%d; use 2.18 or newer", file, calls->version / 10000,

@@ -47,7 +47,7 @@ base::Result<const Calls*> loaded() noexcept {
   }
   if (const char* missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "cannot use libibverbs.so.1: it lacks %s; install libibverbs of rdma-core", missing);
+    return base::fail(ENOSYS, "cannot use libibverbs.so.1: it lacks %s; install libibverbs from rdma-core", missing);
   }
   is_loaded = true;
   return &calls;

@@ -135,8 +135,10 @@ double parse_interval(const std::string& text) {
 
 cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot watch a recording: recorded counters do not change; remove --root");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("cannot watch a recording (--root %s): counters in an archive do not change; omit --root",
+                    plan.root.c_str()));
   }
   const EndSignals signals;
   Counters before;
@@ -145,9 +147,9 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     before = read_counters(machine);
   }
   if (before.counters.empty() && before.links.empty()) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       "cannot watch counters: found no adapter in /sys/class/infiniband, and no GPU with error "
-                       "counters or a PCIe link in /sys/bus/pci/devices");
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        "cannot watch counters: found no adapter counters, no PCIe error counters and no PCIe links in /sys");
   }
   if (plan.is_json) {
     print_watch_start_json(before);

@@ -100,7 +100,7 @@ void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   const std::int64_t opened = platform::now_ns();
   if (context == nullptr)
     throw cli::Failure(cli::ExitCode::failed,
-                       "cannot open a context: gdr_open failed; run 'gdrkit info' for the cause");
+                       "cannot open a gdrkit context: gdr_open failed; run 'gdrkit info' for the cause");
   PinTimes first;
   PinTimes later;
   try {

@@ -32,7 +32,9 @@ TEST(ExportDmabuf, ReportsWhyExportFails) {
   calls.mem_get_range_handle = [](void*, std::uint64_t, std::size_t, int, unsigned long long) { return 801; };
   fd = export_dmabuf(calls, 0x10000, 65536);
   ASSERT_FALSE(fd);
-  EXPECT_NE(std::string(fd.error().text()).find("65536 bytes at 0x10000: CUDA_ERROR_NOT_SUPPORTED"), std::string::npos)
+  EXPECT_NE(std::string(fd.error().text())
+                .find("65536 bytes at 0x10000: cuMemGetHandleForAddressRange: CUDA_ERROR_NOT_SUPPORTED"),
+            std::string::npos)
       << fd.error().text();
 
   const auto device = open_emulated_device(0);

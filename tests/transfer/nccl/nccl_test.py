@@ -218,7 +218,7 @@ class NcclFailures(Test):
             ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL \(/nonexistent.*libnccl2 or the Python package"),
             (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so: it lacks ncclGetUniqueId; .*2.18"),
             (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; use 2\.18 or newer"),
-            (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with 3")):
+            (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with error 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
             self.assertEqual(ended.code, 77, ended.err)
             self.assertRegex(ended.err, text)
