@@ -28,8 +28,8 @@ const gdrkit::Context& Context::get() const {
 void Context::close() {
   if (uses_ != 0) {
     PyErr_Format(PyExc_BufferError,
-                 "cannot close the context: its mappings are in use by memoryviews, copies or calls (total: %zu); "
-                 "release these first",
+                 "cannot close the context: memoryviews, copies or calls still use mappings of the context (number of "
+                 "uses: %zu); release or finish all of them first",
                  uses_);
     nb::raise_python_error();
   }

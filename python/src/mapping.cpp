@@ -232,10 +232,10 @@ void Mapping::flush() const { store_fence(); }
 
 void Mapping::close() {
   if (uses_ != 0) {
-    PyErr_Format(
-        PyExc_BufferError,
-        "cannot close the mapping: it is in use by memoryviews, copies or calls (total: %zu); release these first",
-        uses_);
+    PyErr_Format(PyExc_BufferError,
+                 "cannot close the mapping: memoryviews, copies or calls still use the mapping (number of uses: %zu); "
+                 "release or finish all of them first",
+                 uses_);
     nb::raise_python_error();
   }
   if (!map_) return;

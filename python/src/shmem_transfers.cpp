@@ -18,8 +18,9 @@ namespace {
 constexpr std::size_t value_on_stream_bytes = 1024;  // gdrkit_shmem_put_value_on_stream
 
 /// A stream may read or write the memory after the call returned, when Python has freed it.
-void refuse_host(const Local& local,
-                 const char* text = "cannot transfer host memory on a stream or asynchronously; use GPU memory") {
+void refuse_host(
+    const Local& local,
+    const char* text = "cannot transfer host memory asynchronously (by an nbi call or on a stream); use GPU memory") {
   if (local.is_host()) throw nb::value_error(text);
 }
 

@@ -159,7 +159,7 @@ def test_rejects_invalid_tensors(gshmem):
         (lambda: gshmem.put(inbox, own.repeat(2)[::2], 0), ValueError, "the source is not contiguous"),
         (lambda: gshmem.put(own, own, 0), gdrkit.Error, "not in this PE's symmetric heap"),
         (lambda: gshmem.put(inbox, own, 1), gdrkit.Error, "PE 1"),
-        (lambda: gshmem.signal_op(inbox[:1], 1, 0), TypeError, "invalid signal"),
+        (lambda: gshmem.signal_op(inbox[:1], 1, 0), TypeError, "as a signal"),
         (lambda: gshmem.signal_op(signal, 1, 0, "xor"), ValueError, "'xor' is not a signal operation"),
         (lambda: gshmem.signal_wait_until(signal, "==", 0, [own]), ValueError, "is not in symmetric memory"),
         (lambda: gshmem.barrier_all([own]), ValueError, "is not in symmetric memory"),

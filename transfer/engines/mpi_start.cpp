@@ -37,7 +37,7 @@ MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls
   const std::string name = version();
   require(calls_.end(), "MPI_Finalize");
   throw cli::Failure(cli::ExitCode::cannot_run,
-                     cli::format("gdrkit osu: %s has only one rank; start two or more ranks with the mpirun of %s",
+                     cli::format("gdrkit osu: %s reports only one rank; start two or more ranks with the mpirun of %s",
                                  name.c_str(), name.c_str()));
 }
 

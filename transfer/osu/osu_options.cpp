@@ -50,7 +50,7 @@ std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
     if (least == 0 && test.is_of_all_ranks()) refuse("-m 0 is out of range: collectives start at size 1");
   }
   if (test.loop == Loop::fetch_each && (least != 8 || most != 8))
-    refuse("cannot use -m: fop_latency supports only 8 bytes; omit -m");
+    refuse("cannot use -m: fop_latency always transfers 8 bytes; omit -m");
   std::vector<std::size_t> sizes;
   for (std::size_t size = least; size <= most; size = size == 0 ? 1 : size * 2) sizes.push_back(size);
   return sizes;
@@ -96,20 +96,23 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
     return options.accelerator == "managed" ? "MM" : "DD";
   }
   if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
-    refuse("invalid arguments; pass the test and one place for each rank, for example gdrkit osu latency D D");
+    refuse(
+        "invalid arguments; pass the test and one buffer place (D, H or M) for each rank, for example gdrkit osu "
+        "latency D D");
   }
   std::string places;
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string& word = options.words[i];
     if (word != "D" && word != "H" && word != "M")
-      refuse("'" + word + "' is not a place: use D (device), H (host) or M (managed)");
+      refuse("'" + word + "' is not a buffer place: use D (device), H (host) or M (managed)");
     places += word;
   }
   if (count == 1) places += places;
   if (test.is_of_all_ranks() && places[0] != places[1]) {
-    refuse(cli::format(
-        "cannot run %s with places %c %c: all ranks of this test use one place; pass one place, for example %c",
-        test.name, places[0], places[1], places[0]));
+    refuse(
+        cli::format("cannot run %s with buffer places %c %c: all ranks of this test must use the same place; pass one "
+                    "place, for example %c",
+                    test.name, places[0], places[1], places[0]));
   }
   return places;
 }

@@ -30,7 +30,7 @@ const platform::CmCalls* load_cm_calls() {
   const auto calls = cm_calls();
   if (calls) return *calls;
   throw cli::Failure(cli::ExitCode::cannot_run,
-                     cli::format("gdrkit perftest: %s, which -R and -z require", calls.error().text()));
+                     cli::format("gdrkit perftest: %s, or omit -R and -z", calls.error().text()));
 }
 
 struct CmAddress {

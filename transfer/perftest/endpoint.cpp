@@ -241,8 +241,8 @@ void Endpoint::make_pairs(int inline_bytes) {
       // Only a default may be reduced, not an explicit option.
       if (inline_bytes < 0 && pair == 0) wanted = 0;
       if (inline_bytes >= 0 || pair > 0 || !make_pair(wanted)) {
-        fail_call(cli::format("cannot create queue pair %d on %s (%d sends, %d bytes inline, ibv_create_qp)", pair,
-                              device_.c_str(), plan_.send_depth, wanted),
+        fail_call(cli::format("cannot create queue pair %d on %s with %d sends and %d inline bytes (ibv_create_qp)",
+                              pair, device_.c_str(), plan_.send_depth, wanted),
                   errno, "use a smaller -q, -t, -r or -I");
       }
     }

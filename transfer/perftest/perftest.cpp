@@ -158,8 +158,8 @@ class Run {
     if (theirs == plan_.terms()) return;
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit perftest: client and server differ: '%s' here, '%s' on %s; use the same test "
-                    "and options for both",
+        cli::format("gdrkit perftest: client and server run different tests: '%s' in this process, '%s' on %s; "
+                    "use the same test and options for both",
                     plan_.terms().c_str(), theirs.c_str(), exchange_->peer().c_str()));
   }
 

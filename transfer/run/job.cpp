@@ -210,7 +210,7 @@ void Job::write_lines(Stream* stream) {
   // If the reader has ended, PEs that print more get the same error as without the launcher. A full disk does not end
   // PEs that print no more, so the launcher must report the lost output.
   if (errno != EPIPE) {
-    print_error(cli::format("cannot write standard %s: %s; the output of PEs is lost",
+    print_error(cli::format("cannot write to standard %s: %s; the output of PEs is lost",
                             stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
     is_output_lost_ = true;
   }

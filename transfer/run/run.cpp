@@ -90,7 +90,8 @@ cli::ExitCode run(const Options& options, std::vector<std::string> program) {
   plan.grace = to_time("--grace", options.grace);
   if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
   if (!options.time_limit.empty() && plan.time_limit == std::chrono::milliseconds(0)) {
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit run: --time-limit must not be 0; omit the option for no limit");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit run: --time-limit must not be 0; omit --time-limit to run without a limit");
   }
   int error = 0;
   plan.file = find_program(program.front(), &error);

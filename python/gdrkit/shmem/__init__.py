@@ -231,7 +231,7 @@ def init(
     """
     if comm is not None:
         if (unique_id, pe, n_pes) != (None, None, None):
-            raise ValueError("cannot combine comm with unique_id, pe or n_pes; pass only comm, or only unique_id, pe and n_pes")
+            raise ValueError("cannot combine comm with unique_id, pe or n_pes; pass either comm or the other three arguments")
         unique_id, pe, n_pes = _join_by(comm)
     elif len({argument is None for argument in (unique_id, pe, n_pes)}) != 1:
         raise ValueError("cannot join the job: only some of unique_id, pe and n_pes are set; set all three or none")
@@ -424,19 +424,19 @@ def atomic(target: SymmetricArray, operation: str, value: int, pe: int, compare:
 
 def _require_one(array: SymmetricArray) -> None:
     if array.size != 1:
-        raise ValueError(f"cannot use an array of {array.size} elements: the function requires one element; use array[index]")
+        raise ValueError(f"cannot use an array of {array.size} elements: the function requires an array of one element; pass array[index]")
 
 
 def _require_signal(array: SymmetricArray) -> None:
     _require_one(array)
     if array.dtype != "uint64":
-        raise TypeError(f"invalid signal of type {array.dtype}: use uint64")
+        raise TypeError(f"cannot use an array of type {array.dtype} as a signal; use type uint64")
 
 
 def _require_word(array: SymmetricArray) -> int:
     _require_one(array)
     if not array.element.word:
-        raise TypeError(f"invalid word of type {array.dtype}: use an integer of 4 or 8 bytes")
+        raise TypeError(f"cannot use an array of type {array.dtype}: the function requires an integer type of 4 or 8 bytes")
     return array.element.word
 
 
@@ -494,7 +494,7 @@ def alltoall(target: SymmetricArray, source: SymmetricArray, team: Team = world,
     """Copies part i of PE j's source to part j of PE i's target."""
     _require_same(target, source, 1, 1)
     if source.size % team.n_pes:
-        raise ValueError(f"cannot divide the source: the number of elements, {source.size}, is not a multiple of the number of PEs, {team.n_pes}")
+        raise ValueError(f"cannot run alltoall: the number of source elements ({source.size}) is not a multiple of the number of PEs ({team.n_pes})")
     part = source.nbytes // team.n_pes
     _shmem.alltoall(team.handle, target.address, source.address, part, _stream_of(stream))
 

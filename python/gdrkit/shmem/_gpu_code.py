@@ -40,7 +40,7 @@ def _handle_of(module: Any) -> tuple[int, bool]:
     try:
         return int(module), False
     except (TypeError, ValueError):
-        raise TypeError(f"cannot initialize a {type(module).__name__}: it is not a CUDA module; pass a loaded module") from None
+        raise TypeError(f"cannot initialize a {type(module).__name__}: it is not a CUDA module; pass a loaded CUDA module") from None
 
 
 def init_module(module: Any) -> None:

@@ -116,7 +116,10 @@ def _require_symmetric(tensors: Sequence[Tensor]) -> None:
 
 def _require_signal(signal: Tensor) -> None:
     if signal.dtype not in (torch.int64, torch.uint64) or signal.numel() != 1:
-        raise TypeError(f"invalid signal of {signal.numel()} elements of type {signal.dtype}: use one int64 or uint64")
+        raise TypeError(
+            f"cannot use a tensor of shape {tuple(signal.shape)} and type {signal.dtype} as a signal; "
+            "use one element of type int64 or uint64"
+        )
 
 
 def _shmem_type(tensor: Tensor) -> int:
@@ -241,7 +244,7 @@ def _all_to_all(target: Tensor, source: Tensor, team: int) -> Callable[[], None]
     _require_parts(target, source, 1, 1)
     n_pes = _shmem.team_n_pes(team)
     if source.numel() % n_pes:
-        raise ValueError(f"cannot divide the source: the number of elements, {source.numel()}, is not a multiple of the number of PEs, {n_pes}")
+        raise ValueError(f"cannot run all_to_all: the number of source elements ({source.numel()}) is not a multiple of the number of PEs ({n_pes})")
     return lambda: _shmem.alltoall(
         team, target.data_ptr(), source.data_ptr(), source.nbytes // n_pes, _stream(target)
     )

@@ -163,7 +163,7 @@ class OsuMpiRefusals(Test):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                     os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"), environment={})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has only one rank; start two or more ranks with the mpirun of Open MPI v[0-9.]+\n")
+        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ reports only one rank; start two or more ranks with the mpirun of Open MPI v[0-9.]+\n")
 
     def test_reports_unusable_plugins(self):
         for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),

@@ -157,7 +157,7 @@ class PerftestWriteWithImmediate(PerftestTest):
     def test_reports_different_options_of_client_and_server(self):
         server, client = self.pair("write_bw", "-n", "20", "--write_with_imm", client_has=("write_bw", "-n", "20"))
         self.assertEqual((server[0], client[0]), (2, 2))
-        self.assertRegex(server[2], r"client and server differ: 'write_bw .* --write_with_imm' here, 'write_bw .*' on 127\.0\.0\.1; use the same test")
+        self.assertRegex(server[2], r"client and server run different tests: 'write_bw .* --write_with_imm' in this process, 'write_bw .*' on 127\.0\.0\.1; use the same test")
 
 
 class PerftestLists(LoggedTest):

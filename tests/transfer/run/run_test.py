@@ -155,7 +155,7 @@ class RunOutput(Test):
             ended = subprocess.run([GDRKIT, "run", "-n", "1", "--prefix", "--", "echo", "x"], stdout=full, stderr=subprocess.PIPE,
                                    text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.returncode, ended.stderr),
-                         (1, "gdrkit run: cannot write standard output: No space left on device; the output of PEs is lost\n"))
+                         (1, "gdrkit run: cannot write to standard output: No space left on device; the output of PEs is lost\n"))
 
     def test_a_closed_standard_descriptor_is_not_reused(self):
         for number, closed in enumerate(("<&-", ">&-", "2>&-")):
