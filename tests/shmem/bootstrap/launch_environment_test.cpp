@@ -215,7 +215,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
   for (const mode_t mode : {mode_t{0640}, mode_t{0604}, mode_t{0620}}) {
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
     EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
-                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("chmod 600")));
+                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("with mode 600")));
   }
   ::unlink(path.c_str());
 }

@@ -161,7 +161,7 @@ TEST_F(ExchangeTest, RejectsInvalidMessages) {
   PairAddress own;
   own.has_gid = true;
   EXPECT_NE(
-      failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("invalid address of a queue pair"),
+      failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("invalid queue pair address"),
       std::string::npos);
 }
 
