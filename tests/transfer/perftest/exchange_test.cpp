@@ -160,9 +160,8 @@ TEST_F(ExchangeTest, RejectsInvalidMessages) {
   say(std::string(108, 'x'));
   PairAddress own;
   own.has_gid = true;
-  EXPECT_NE(
-      failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("invalid queue pair address"),
-      std::string::npos);
+  EXPECT_NE(failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("invalid queue pair address"),
+            std::string::npos);
 }
 
 TEST(Exchange, ReportsThatNoServerIsListening) {
