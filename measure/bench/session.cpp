@@ -49,7 +49,7 @@ platform::Placed placed_for(const BenchOptions& options, platform::Placement* pl
   platform::Placed placed = cli::place(options.place, placement);
   const bool is_elsewhere = options.cpu >= 0 && placed.is_thread_bound && placed.place.cpu != options.cpu;
   if (is_elsewhere && !placement->move_to(options.cpu, &placed)) {
-    placed.notes.push_back(cli::format("cannot use CPU %d, the CPU of the old result", options.cpu));
+    placed.notes.push_back(cli::format("cannot use CPU %d, on which the old result was measured", options.cpu));
   }
   return placed;
 }

@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<StreamControl>> StreamControl::make(platform::Devic
   made->device_address_ = *address;
   return made;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while preparing waits of GPU kernels");
+  return base::fail_literal(ENOMEM, "out of memory while preparing GPU kernels that wait");
 }
 
 StreamControl::~StreamControl() {

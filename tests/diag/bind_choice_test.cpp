@@ -212,7 +212,7 @@ TEST(GpuChoiceOf, SlurmNumbersAreAmbiguousOutsidePciOrder) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.gpus[1].minor = 2;
   EXPECT_NE(
-      job.refused().find("number 1 in SLURM_STEP_GPUS=1 is ambiguous, because GPU 1 in PCI order is /dev/nvidia2"),
+      job.refused().find("1 in SLURM_STEP_GPUS=1 can mean /dev/nvidia1 or GPU 1 in PCI order, which is /dev/nvidia2"),
       std::string::npos);
   job.usable = {1};
   job.is_proven = true;

@@ -368,7 +368,7 @@ class BenchCompare(Test):
         document["place"]["cpu"] = 8000
         self.write(document, "old.json")
         ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
-        self.assertIn("cannot use CPU 8000, the CPU of the old result", " ".join(ended.out.split()))
+        self.assertIn("cannot use CPU 8000, on which the old result was measured", " ".join(ended.out.split()))
 
     def test_processes_divide_the_rounds_on_one_cpu(self):
         part, ended = self.json_of(*self.ONLY, "--quiet", "--part", "1/3", "--cpu", str(min(os.sched_getaffinity(0))))

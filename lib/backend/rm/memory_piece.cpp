@@ -109,7 +109,7 @@ base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::Obser
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
   if (layout == nullptr)
     return base::fail(
-        EIO, "cannot pin the memory: CUDA rejected the dma-buf export, and gdrkit observed no handle of the memory");
+        EIO, "cannot pin the memory: CUDA rejected its dma-buf export, and gdrkit found no other handle of it");
   const auto& bytes = ioctls[0].argument;
   const MemoryPiece piece{field<std::uint32_t>(bytes, 4), field<std::uint32_t>(bytes, layout->handles),
                           field<std::uint64_t>(bytes, layout->offsets), size_bytes};
