@@ -155,7 +155,7 @@ class Backend {
 #include "backend/backends.def"
 #undef GDRKIT_BACKEND
 
-/// In a forked child: closes the files that the rm backend keeps open while no context exists.
+/// In a forked child: closes the files that the rm backend keeps open for later contexts.
 void abandon_rm_after_fork() noexcept;
 
 /// One line of backends.def.

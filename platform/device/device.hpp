@@ -179,8 +179,8 @@ class Device {
   }
   virtual base::Status synchronize(Stream stream) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
-  /// Whether store_word_async may be used: false if the stream is captured and the driver may end the capture at it.
-  [[nodiscard]] virtual bool can_store(Stream /*stream*/) noexcept { return true; }
+  /// Whether the stream is captured: its work goes into a graph and runs when that is launched.
+  [[nodiscard]] virtual base::Result<bool> is_capturing(Stream /*stream*/) noexcept { return false; }
   virtual base::Status synchronize_all() noexcept = 0;  ///< all work of the context
 
   [[nodiscard]] virtual base::Result<Event> create_event() noexcept = 0;  ///< with timing

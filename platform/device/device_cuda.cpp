@@ -63,13 +63,14 @@ base::Status CudaDevice::identify() noexcept {
 }
 
 void CudaDevice::write_driver_version() noexcept {
-  (void)calls_.driver_get_version(&cuda_version_);  // on failure the text contains 0
+  int version = 0;
+  (void)calls_.driver_get_version(&version);  // on failure the text contains 0
   char driver[48] = "unknown";
   const ssize_t length = driver::real_system().read_text("/sys/module/nvidia/version", driver, sizeof driver);
   if (length <= 0) std::snprintf(driver, sizeof driver, "unknown");
   driver[std::strcspn(driver, "\n")] = '\0';
   std::snprintf(identity_.driver_version, sizeof identity_.driver_version, "CUDA %d.%d, NVIDIA driver %s",
-                cuda_version_ / 1000, cuda_version_ % 1000 / 10, driver);
+                version / 1000, version % 1000 / 10, driver);
 }
 
 base::Result<Allocation> CudaDevice::allocate(AllocationKind kind, std::size_t size_bytes) noexcept {

@@ -110,7 +110,7 @@ class CudaDevice final : public Device {
   base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
                                 Stream stream) noexcept override;
   base::Result<bool> is_finished(Stream stream) noexcept override;
-  bool can_store(Stream stream) noexcept override;
+  base::Result<bool> is_capturing(Stream stream) noexcept override;
 
   base::Result<Event> create_event() noexcept override;
   base::Status destroy_event(Event event) noexcept override;
@@ -152,7 +152,6 @@ class CudaDevice final : public Device {
 
   const CudaCalls& calls_;
   int device_ = 0;
-  int cuda_version_ = 0;  // 1000 * major + 10 * minor, of the driver
   bool is_retained_ = false;
   void* context_ = nullptr;
   void* pool_stream_ = nullptr;  // separate, so that allocating waits only for the allocation

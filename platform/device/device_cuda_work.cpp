@@ -10,9 +10,6 @@ base::Status lacking(const char* call) noexcept {
   return base::fail(ENOSYS, "the NVIDIA driver does not provide %s; update the driver", call);
 }
 
-/// The oldest driver of which captured cuStreamWriteValue calls were tested. Drivers before 11.7 end the capture.
-constexpr int first_with_captured_stores = 13000;
-
 /// Calls `call` with these arguments if the driver has it.
 template <class... Parameters, class... Arguments>
 base::Status call_if_there(const char* name, int (*call)(Parameters...), Arguments... arguments) noexcept {
@@ -63,12 +60,11 @@ base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
   return true;
 }
 
-bool CudaDevice::can_store(Stream stream) noexcept {
-  if (cuda_version_ >= first_with_captured_stores) return true;
+base::Result<bool> CudaDevice::is_capturing(Stream stream) noexcept {
   int status = 0;
-  const auto called =
-      call_if_there("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
-  return called && status == 0;
+  auto called = call_if_there("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
+  if (!called) return base::pass(called);
+  return status != 0;
 }
 
 base::Result<Event> CudaDevice::create_event() noexcept {

@@ -57,8 +57,8 @@ constexpr std::uint64_t largest_reduce_in_shares = 640 * kib;
 
 /// Pieces of a broadcast in parts. 8 / 16 / 32 pieces: 16 MiB 65.5 / 76.4 / 88.6, 64 MiB 227 / 233 / 248 (n = 4).
 constexpr std::uint64_t pieces_of_a_block = 8;  // in flight, one after the other
-/// A block waits after each piece until its stores have arrived. Twice the blocks of half the threads, of which two fit
-/// on a multiprocessor, send meanwhile: 8 MiB 39.7 instead of 45.1, 16 MiB 67 instead of 66 (n = 4,
+/// A block waits after each piece until its stores have arrived. More blocks, of half the threads, send meanwhile: with
+/// 127 blocks of 256 threads and 8 pieces 8 MiB 39.7 instead of 45.1, 16 MiB 67 instead of 66 (n = 4,
 /// docs/results/2026-11-28-h200-x4/shmem_peers.txt).
 constexpr unsigned most_blocks_of_parts = 2 * most_blocks;
 constexpr unsigned threads_of_parts = block_threads / 2;
@@ -137,7 +137,8 @@ Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes, co
                                                                                  : vectors;
   if (route == CollectiveRoute::parts) {
     const unsigned blocks = blocks_for(own_vectors, team, most_blocks_of_parts);
-    return {route, {blocks, threads_of_parts}, piece_bytes_of(size_bytes, blocks, team.n_pes)};
+    const unsigned threads = blocks > most_blocks ? threads_of_parts : block_threads;
+    return {route, {blocks, threads}, piece_bytes_of(size_bytes, blocks, team.n_pes)};
   }
   return {route, {blocks_for(own_vectors, team), block_threads}, 0};
 }

@@ -64,10 +64,12 @@ base::Status StreamWork::wait(Stream stream, const platform::StreamWaitParameter
   return gpu_kernels_.launch(parameters, {1, 1}, stream);
 }
 
-/// ENOSYS: a GPU kernel has to do it.
+/// ENOSYS: a GPU kernel has to do it. In a graph too: drivers before CUDA 11.7 end the capture at such a store, and
+/// later ones add a node that the body of a conditional node does not support.
 base::Status StreamWork::store(Stream stream, std::uint64_t target, std::uint64_t value,
                                std::size_t size_bytes) noexcept {
-  if (!device_.can_store(stream))
+  const auto is_captured = device_.is_capturing(stream);
+  if (!is_captured || *is_captured)
     return base::fail_literal(ENOSYS, "cannot add a store to the stream: the stream is being captured");
   return device_.store_word_async(target, value, size_bytes, stream);
 }

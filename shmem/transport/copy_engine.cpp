@@ -14,8 +14,9 @@
 namespace gdrkit::shmem_impl::transport {
 namespace {
 
-/// Up to this size, a get into host memory that is not pinned goes through a pinned buffer: the driver's copy to such
-/// memory takes 13 to 26 us on an H200, a copy to pinned memory and one by the CPU less.
+/// Up to this size, a get into host memory that is not pinned goes through a pinned buffer. Gets of 8 to 128 KiB then
+/// take 9.9 to 20.3 us between two H200, and 12.8 to 25.8 us by the driver's copy to such memory, as in NVSHMEM 3.8.0
+/// (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
 constexpr std::size_t largest_staged = 128 << 10;
 
 constexpr bool is_host(LocalMemory memory) noexcept {
@@ -28,11 +29,14 @@ class CopyEngine final : public Transport {
       : device_(*setting.device), heap_(*setting.heap), slots_(setting.slots) {
     const platform::DeviceScope scope(device_);
     auto stream = device_.create_stream();
-    if (stream) {
-      stream_ = *stream;
-    } else {
+    if (!stream) {
       unusable_ = base::pass(stream);
+      return;
     }
+    stream_ = *stream;
+    // Now, because a later allocation could end a capture, or wait for a GPU kernel that waits for this PE.
+    auto staging = device_.allocate(platform::AllocationKind::host, largest_staged);
+    if (staging) staging_.emplace(std::move(*staging));
   }
   ~CopyEngine() override {
     if (!unusable_) return;
@@ -67,10 +71,11 @@ class CopyEngine final : public Transport {
     const std::uint64_t at = heap_.address(slot, source.offset);
     if (memory == LocalMemory::host && size_bytes <= largest_staged && !is_async) {
       const std::unique_lock lock(staging_mutex_, std::try_to_lock);
-      if (lock && has_staging()) {
-        auto given = device_.copy_to_host_async(staging(), at, size_bytes, stream_);
+      if (lock && staging_) {
+        void* const staging = reinterpret_cast<void*>(staging_->address());
+        auto given = device_.copy_to_host_async(staging, at, size_bytes, stream_);
         if (auto done = finish(std::move(given), false); !done) return done;
-        std::memcpy(target, staging(), size_bytes);
+        std::memcpy(target, staging, size_bytes);
         return {};
       }
     }
@@ -92,17 +97,6 @@ class CopyEngine final : public Transport {
   }
 
  private:
-  /// Allocates the buffer at the first call. Without memory for it, the driver's copy is used.
-  bool has_staging() noexcept {
-    if (!staging_) {
-      auto allocated = device_.allocate(platform::AllocationKind::host, largest_staged);
-      if (!allocated) return false;
-      staging_.emplace(std::move(*allocated));
-    }
-    return true;
-  }
-  [[nodiscard]] void* staging() const noexcept { return reinterpret_cast<void*>(staging_->address()); }
-
   base::Status finish(base::Status given, bool is_async) noexcept {
     if (!given) return given;
     issued_.fetch_add(1, std::memory_order_release);
@@ -125,8 +119,8 @@ class CopyEngine final : public Transport {
   base::Status unusable_;
   std::atomic<std::uint64_t> issued_{0};
   std::atomic<std::uint64_t> completed_{0};
-  std::mutex staging_mutex_;
-  std::optional<platform::Allocation> staging_;
+  std::mutex staging_mutex_;                     // guards the contents
+  std::optional<platform::Allocation> staging_;  // empty if there was no memory for it: gets are not staged then
 };
 
 }  // namespace

@@ -18,11 +18,12 @@ base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, driver:
   device->node_fd_ = *node;
   if (auto allocated = device->allocate_objects(); !allocated) return base::pass(allocated);
   if (auto checked = device->check_uuid(uuid); !checked) return base::pass(checked);
+  device->is_open_ = true;
   return device;
 }
 
 RmDevice::~RmDevice() {
-  if (node_fd_ < 0 || client_.is_kept()) return;
+  if (node_fd_ < 0 || (is_open_ && client_.is_kept())) return;
   if (client_.has_objects()) {
     if (subdevice_ != 0) (void)client_.free(device_, subdevice_);
     if (device_ != 0) (void)client_.free(client_.root(), device_);

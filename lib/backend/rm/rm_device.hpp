@@ -54,6 +54,7 @@ class RmDevice {
   std::uint32_t minor_ = 0;
   ObjectHandle device_ = 0;
   ObjectHandle subdevice_ = 0;
+  bool is_open_ = false;  ///< memory may be mapped through it
 };
 
 }  // namespace gdrkit::backend::rm

@@ -16,7 +16,6 @@ base::Result<RmDevice*> RmDriver::device(const char* pci, const driver::CudaUuid
   if (const auto known = devices_.find(pci); known != devices_.end()) return known->second.get();
   auto opened = RmDevice::open(*client_, system_, pci, uuid);
   if (!opened) return base::pass(opened);
-  // Inserts a complete entry: a forked child may read this map at any point of this thread.
   return devices_.emplace(pci, std::move(*opened)).first->second.get();
 }
 
@@ -36,7 +35,7 @@ base::Result<std::shared_ptr<RmDriver>> KeptDriver::get(driver::System& system, 
   const pid_t pid = ::getpid();
   if (owner_ != pid) {
     if (driver_ != nullptr) driver_->abandon_after_fork();
-    driver_.reset();
+    new (&driver_) std::shared_ptr<RmDriver>;  // not destroyed: a fork may have interrupted a thread that changed it
   }
   if (driver_ != nullptr && (settings.allow_unreviewed_driver || !is_unreviewed_allowed_)) return driver_;
   auto opened = open_driver(system, settings);

@@ -47,7 +47,6 @@ int launch_store_word(void*, unsigned blocks, unsigned y, unsigned z, unsigned t
 /// The emulated driver with a GPU kernel, a symbol, attributes, and separate addresses of host memory for the GPU.
 CudaCalls calls_of_a_gpu() {
   CudaCalls calls = emulated_cuda();
-  calls.driver_get_version = [](int* version) { return *version = 12090, 0; };
   calls.launch_kernel = &launch_store_word;
   calls.launch_cooperative_kernel = [](void*, unsigned x, unsigned y, unsigned z, unsigned thread_x, unsigned thread_y,
                                        unsigned thread_z, unsigned shared_bytes, void*, void**) {
@@ -221,12 +220,10 @@ TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, StoresOnACapturedStreamOnlyIfTheDriverIsNewEnough) {
-  EXPECT_TRUE(device_->can_store(Stream{}));
+TEST_F(CudaWork, DetectsAStreamThatIsCaptured) {
+  EXPECT_FALSE(device_->is_capturing(Stream{}).value());
   calls_.stream_is_capturing = [](void*, int* status) { return *status = 1, 0; };
-  EXPECT_FALSE(device_->can_store(Stream{}));
-  calls_.driver_get_version = [](int* version) { return *version = 13000, 0; };
-  EXPECT_TRUE(open(0)->can_store(Stream{}));
+  EXPECT_TRUE(device_->is_capturing(Stream{}).value());
 }
 
 TEST_F(CudaWork, HostMemoryHasASeparateAddressOnTheDevice) {
@@ -304,7 +301,7 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
   step("event_synchronize", device.synchronize(event.value_or(Event{})).has_value());
   step("event_elapsed_time", device.elapsed_ms(event.value_or(Event{}), event.value_or(Event{})).has_value());
   step("event_destroy", device.destroy_event(event.value_or(Event{})).has_value());
-  step("stream_is_capturing", device.can_store(Stream{}));
+  step("stream_is_capturing", device.is_capturing(Stream{}).has_value());
   step("stream_query", device.is_finished(Stream{}).has_value());
   step("mem_host_register", device.register_host(words, sizeof words).has_value());
   step("mem_host_get_device_pointer", device.device_address(words).has_value());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "collective_side.hpp"
@@ -88,6 +89,18 @@ TEST(ShmemPlan, RoutesOfFourPesBySize) {
   EXPECT_EQ(largest_of(CollectiveOperation::reducescatter, 4).small, 256 * kib);
   EXPECT_EQ(largest_of(CollectiveOperation::fcollect, 4).small, 128 * kib);
   EXPECT_EQ(route_of(CollectiveOperation::reduce, mib, 4), CollectiveRoute::large);
+}
+
+TEST(ShmemPlan, PartsUseSmallerBlocksOnlyIfTheyAreMore) {
+  const auto shape_of = [](std::uint64_t size_bytes, int lanes) {
+    shmem::TeamState team = team_of(4);
+    team.lanes = lanes;
+    const Plan plan = plan_collective(CollectiveOperation::broadcast, size_bytes, team);
+    EXPECT_EQ(plan.route, CollectiveRoute::parts);
+    return std::pair{plan.shape.blocks, plan.shape.threads};
+  };
+  EXPECT_EQ(shape_of(16 * mib, 127), (std::pair{127U, 256U}));
+  EXPECT_EQ(shape_of(16 * mib, 33), (std::pair{33U, 512U})) << "PEs share a GPU";
 }
 
 TEST(ShmemPlan, SmallDataFitsIntoHalfOfTheScratchMemory) {

@@ -43,7 +43,8 @@ std::vector<std::uint8_t> read_all(core::Pe& pe, const void* source, int other) 
 }
 
 // Around the limits of the transports, and across the CPU's and the mapping's words.
-constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 4096, 4097, 32768, 32769, 500001};
+constexpr std::size_t sizes[] = {1,    2,    3,    7,    8,     9,     63,     64,     65,    1023,
+                                 1024, 1025, 4096, 4097, 32768, 32769, 131072, 131073, 500001};
 
 TEST(ShmemTransfer, PutsAndGetsCopyExactlyTheRange) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
+#include <thread>
 
 #include "backend/rm/rm_driver.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
@@ -73,15 +75,19 @@ TEST(KeptDriver, RejectsAnUnreviewedDriverThatAnotherContextAllowed) {
   EXPECT_EQ(errno_of(kept.get(machine.rm, machine.settings)), ENOTSUP);
 }
 
-/// Runs `after_fork` in a child, then opens the driver there. Returns the number of RM clients that the child created.
+/// In a child: `after_fork`, then the driver is opened. Returns 0 if the child closes the parent's files, frees nothing
+/// of the parent's client, and creates a client of its own; else the number of the step that fails.
 template <class AfterFork>
-int clients_of_child(RmMachine& machine, KeptDriver& kept, AfterFork after_fork) {
+int failed_step_of_child(RmMachine& machine, KeptDriver& kept, bool has_handlers, AfterFork after_fork) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto before = machine.rm.count_of(fakes::command::rm_alloc);
     after_fork();
-    const bool is_open = kept.get(machine.rm, machine.settings).has_value();
-    ::_exit(is_open ? static_cast<int>(machine.rm.count_of(fakes::command::rm_alloc) - before) : 99);
+    if (has_handlers && machine.rm.census().descriptors != 0) ::_exit(1);
+    if (!kept.get(machine.rm, machine.settings)) ::_exit(2);
+    if (machine.rm.count_of(fakes::command::rm_alloc) != before + 1) ::_exit(3);
+    if (machine.rm.count_of(fakes::command::rm_free) != 0) ::_exit(4);
+    ::_exit(machine.rm.census().descriptors == 1 ? 0 : 5);
   }
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
@@ -91,10 +97,41 @@ int clients_of_child(RmMachine& machine, KeptDriver& kept, AfterFork after_fork)
 TEST(KeptDriver, IsNotSharedWithAForkedChild) {
   RmMachine machine;
   KeptDriver kept;
-  ASSERT_TRUE(kept.get(machine.rm, machine.settings));
-  EXPECT_EQ(clients_of_child(machine, kept, [&] { kept.abandon_after_fork(); }), 1);
-  EXPECT_EQ(clients_of_child(machine, kept, [] {}), 1) << "a child without fork handlers";
+  const auto driver = kept.get(machine.rm, machine.settings);
+  ASSERT_TRUE(driver);
+  char pci[32] = {};
+  driver::CudaUuid uuid{};
+  ASSERT_EQ(driver::device_pci_bus_id(machine.cuda.calls(), 0, pci, sizeof pci), 0);
+  ASSERT_EQ(driver::device_uuid(machine.cuda.calls(), 0, &uuid), 0);
+  ASSERT_TRUE((*driver)->device(pci, uuid));
+  EXPECT_EQ(machine.rm.census().descriptors, 2u);
+  EXPECT_EQ(failed_step_of_child(machine, kept, true, [&] { kept.abandon_after_fork(); }), 0);
+  EXPECT_EQ(failed_step_of_child(machine, kept, false, [] {}), 0) << "a child without fork handlers";
   EXPECT_EQ(machine.rm.census().rm_clients, 1u);
+}
+
+TEST(KeptDriver, CanBeUsedInAChildThatWasForkedDuringACall) {
+  RmMachine machine;
+  KeptDriver kept;
+  ASSERT_TRUE(kept.get(machine.rm, machine.settings));
+  // The copy of the mutex in the child is held by a thread that the child does not have.
+  std::atomic<bool> is_over{false};
+  std::thread opener([&] {
+    while (!is_over.load()) (void)kept.get(machine.rm, machine.settings);
+  });
+  for (int count = 0; count < 50; ++count) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      kept.abandon_after_fork();
+      ::_exit(kept.get(machine.rm, machine.settings).has_value() ? 0 : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
+  }
+  is_over = true;
+  opener.join();
 }
 
 }  // namespace
