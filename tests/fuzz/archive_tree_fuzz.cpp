@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string bytes = with_right_checksums({reinterpret_cast<const char*>(data), size});
   const auto tree = ArchiveTree::parse(bytes, "x.tar");
   if (!tree.has_value()) {
-    FUZZ_CHECK(std::string(tree.error().text()).rfind("cannot read the recording x.tar as a tar archive: the file ", 0) == 0);
+    FUZZ_CHECK(std::string(tree.error().text()).rfind("cannot read the recording x.tar", 0) == 0);
     return 0;
   }
   const auto view = MachineView::over(*tree, false);

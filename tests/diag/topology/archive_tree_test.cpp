@@ -35,7 +35,7 @@ std::string refusal(const std::string& bytes) {
 void expect_refusal(const std::string& bytes, const std::string& words) {
   const std::string sentence = refusal(bytes);
   EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
-  EXPECT_EQ(sentence.rfind("cannot read the recording x.tar as a tar archive: the file ", 0), 0u) << sentence;
+  EXPECT_EQ(sentence.rfind("cannot read the recording x.tar", 0), 0u) << sentence;
 }
 
 TEST(ArchiveTree, ReadsLikeAFolder) {
