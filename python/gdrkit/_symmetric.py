@@ -57,7 +57,7 @@ def require_no_leases(allocations: Collection[Allocation]) -> None:
 
 
 class _Lease:
-    """Held by an exported DLPack tensor: its memory is not freed before it."""
+    """Held by an exported DLPack tensor. The memory is freed only after the tensor."""
 
     def __init__(self, allocation: Allocation) -> None:
         self._allocation = allocation

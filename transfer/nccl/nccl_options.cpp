@@ -50,8 +50,9 @@ std::vector<cli::RefusedOption> refused_options() {
       {'V', "device_cta_count", of_device_code},
       {'M', "memory_report", "NCCL's memory is not reported; omit it", "0"},
       {'u', "unalign", "buffers are aligned; omit it", "0"},
-      {'I', "per_iter_timing", "a time is the average of -n operations; use -n 1 with -N for single operations", "0"},
-      {'K', "per_iter_skip", "a time is the average of -n operations; use -w to warm up", "0"},
+      {'I', "per_iter_timing", "each time is the average over -n operations; use -n 1 with -N for single operations",
+       "0"},
+      {'K', "per_iter_skip", "each time is the average over -n operations; use -w to warm up", "0"},
       {'F', "output_file", "newer nccl-tests call it -J, for JSON; use -J, or --csv for CSV"},
   };
 }

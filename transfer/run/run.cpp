@@ -133,9 +133,9 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
       "gdrkit run -n 2 -- ./ring\n  gdrkit run -n 4 --emulated --prefix -- ./ring\n  gdrkit run -n 8 "
       "--time-limit 60 -- python train.py";
   line.exit_codes =
-      "that of the first PE that failed, 128 + the signal for one that was killed; 0 if all PEs exited with "
-      "0; 1 if their output could not be written; 124 at the time limit, 126 cannot start the program, 127 program not "
-      "found; 2 wrong usage";
+      "0 all PEs exited with 0, else the exit code of the first PE that failed (128 + N: signal N killed it); 1 cannot "
+      "write the output of the PEs, 2 wrong usage, 124 time limit exceeded, 126 cannot start the program, 127 program "
+      "not found";
   line.options = {
       {'n', "number", "N", &options.n_pes, "number of PEs", false, false},
       {'\0', "emulated", "", &options.is_emulated, "use emulated devices instead of GPUs, one per PE", false},

@@ -37,7 +37,7 @@ const Advice advice_nic_state = {
      false, false, "cat /sys/class/infiniband/ADAPTER/ports/PORT/state"},
     "a port that is nearest to no GPU and that no variable names may have no cable: it is reported as info only",
     {.now = "ip link set INTERFACE up",
-     .risk = "has no effect on a port without a cable; after a boot the interface is up only if the network "
+     .risk = "a port without a cable stays down; the next boot brings the interface up only if the network "
              "configuration names it"}};
 
 namespace {

@@ -233,7 +233,8 @@ const Advice advice_gdr_flavour = {
     "uncached, which is slow; gdrdrv built for the open driver cannot be loaded with the proprietary driver",
     {"rebuild gdrdrv with the headers of the loaded driver (dkms install --force gdrdrv/VERSION) and reload it", true,
      false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
-    "GDRCopy reports the flavour in /proc since 2.5; this check does not read a compressed gdrdrv.ko",
+    "gdrdrv reports its flavour in /proc since GDRCopy 2.5; of older versions this check reads gdrdrv.ko if it is not "
+    "compressed",
     {},
     {{RecordedPath::Kind::content, "/lib/modules/*/{updates/dkms,extra,updates,kernel/drivers/misc}/gdrdrv.ko",
       "the flavour of a gdrdrv that is not loaded"}}};

@@ -174,7 +174,7 @@ base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& sys
     std::uint64_t mapping_end = 0;
     if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||
         mapping_end <= address) {
-      return base::fail(EIO, "cannot pin the memory: the range that CUDA reports for its address does not contain it");
+      return base::fail(EIO, "cannot pin the memory: CUDA reports an address range that does not contain the address");
     }
     memory.pieces.push_back({});  // allocates the space first, so that no object can be lost
     memory.pieces.pop_back();

@@ -168,7 +168,7 @@ def _allocation_of(address: int, device: torch.device) -> tuple[int, int]:
 
 
 def _require_agreement(place: _Place, nbytes: int, is_known: bool, problem: Exception | None) -> None:
-    """Raises on all PEs if one PE cannot register its tensor, or if the tensors differ in size or place."""
+    """Raises on all PEs if one PE cannot register its tensor, or if sizes or offsets in the allocation differ."""
     own = (problem is None, nbytes, place.size_bytes, place.offset, is_known)
     n_pes = shmem.n_pes()
     mine, all_of_them = shmem.empty(5, "int64"), shmem.empty((n_pes, 5), "int64")
