@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // GPU work of CudaDevice: GPU kernels, events, copies between devices. Drivers may lack any of these functions.
 #include "platform/device/device_cuda.hpp"
+#include "platform/device/relaxed_capture_scope.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -98,30 +99,6 @@ base::Result<double> CudaDevice::elapsed_ms(Event begin, Event end) noexcept {
   if (!read) return base::pass(read);
   return static_cast<double>(milliseconds);
 }
-
-namespace {
-
-/// During its lifetime this thread may load GPU code although a stream of the process is captured, by this thread or in
-/// CU_STREAM_CAPTURE_MODE_GLOBAL. Loading is not work of the stream, but the driver cannot detect that and would end
-/// the capture.
-class RelaxedCaptureScope {
- public:
-  explicit RelaxedCaptureScope(const CudaCalls& calls) noexcept : calls_(calls) {
-    is_exchanged_ = calls_.exchange_stream_capture_mode(&mode_) == 0;
-  }
-  ~RelaxedCaptureScope() {
-    if (is_exchanged_) (void)calls_.exchange_stream_capture_mode(&mode_);
-  }
-  RelaxedCaptureScope(const RelaxedCaptureScope&) = delete;
-  RelaxedCaptureScope& operator=(const RelaxedCaptureScope&) = delete;
-
- private:
-  const CudaCalls& calls_;
-  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's own
-  bool is_exchanged_;
-};
-
-}  // namespace
 
 base::Result<Module> CudaDevice::load_module(const void* image) noexcept {
   if (image == nullptr) return base::fail(EINVAL, "cannot load GPU code: the image is empty");

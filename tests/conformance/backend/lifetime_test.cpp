@@ -201,6 +201,12 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
   auto opened = open_backend();
   ASSERT_TRUE(opened) << opened.error().text();
   backend_ = std::move(*opened);
+  // rm keeps the control file and that of one GPU open while no backend exists. The child closes them, too.
+  const std::size_t kept = backend_->traits().name == std::string("rm") ? 2 : 0;
+  const auto closes_its_own = [&] {
+    const auto now = count_process_resources().descriptors;
+    return now <= without_backend.descriptors && now + kept >= without_backend.descriptors;
+  };
   auto range = pin_and_map(memory.address(), 300'000);
   auto unmapped = pin(memory.address(), 100);
   ASSERT_TRUE(range.user != nullptr && unmapped != nullptr);
@@ -209,8 +215,7 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
     range.pin->abandon_after_fork();
     unmapped->abandon_after_fork();
     backend_->abandon_after_fork();
-    // Fewer if the backend keeps its driver open while no backend exists: the child closes that, too.
-    if (count_process_resources().descriptors > without_backend.descriptors) return 1;
+    if (!closes_its_own()) return 1;
     // The child destroys the backend afterwards, when other memory may be at the parent's addresses: it must stay
     // mapped.
     const auto others = occupy(parents);
@@ -219,7 +224,7 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
     unmapped.reset();
     backend_.reset();
     for (const auto& other : others) *reinterpret_cast<volatile std::uint8_t*>(other.start) = 1;
-    return count_process_resources().descriptors <= without_backend.descriptors ? 0 : 3;
+    return closes_its_own() ? 0 : 3;
   });
   EXPECT_EQ(child.exit_code, 0) << "signal " << child.signal;
   expect_in_mapping(range.user, make_pattern(300'000, 0xba5e));

@@ -132,20 +132,31 @@ TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreDistinguished) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, LoadsGpuCodeDuringACapture) {
-  static std::vector<int> modes_of_loads;
+std::vector<int> modes_of_calls;  // the capture mode of the thread during each
+
+void record_mode() {
+  int mode = 0;
+  EXPECT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+  modes_of_calls.push_back(mode);
+  EXPECT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+}
+
+TEST_F(CudaWork, LoadsGpuCodeAndAllocatesDuringACapture) {
+  modes_of_calls.clear();
   calls_.module_load_data = [](void** module, const void* code) {
-    int mode = 0;
-    EXPECT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
-    modes_of_loads.push_back(mode);
-    EXPECT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+    record_mode();
     return emulated_cuda().module_load_data(module, code);
+  };
+  calls_.mem_alloc_host = [](void** memory, std::size_t size_bytes) {
+    record_mode();
+    return emulated_cuda().mem_alloc_host(memory, size_bytes);
   };
   int mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
   ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
   const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
-  EXPECT_EQ(modes_of_loads, std::vector<int>{2}) << "relaxed: else the driver ends the capture";
+  EXPECT_TRUE(device_->allocate(AllocationKind::host, 4096));
+  EXPECT_EQ(modes_of_calls, (std::vector<int>{2, 2})) << "relaxed: else the driver ends the capture";
   ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
   EXPECT_EQ(mode, 1);
   EXPECT_TRUE(device_->unload_module(*module));
