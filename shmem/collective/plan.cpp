@@ -16,10 +16,10 @@ constexpr unsigned warp_threads = 32;
 constexpr unsigned block_threads = 512;
 constexpr std::uint64_t value_bytes = 8;    // that a thread sends at a time, small
 constexpr std::uint64_t vector_bytes = 16;  // the same, large
-/// Maximum number of blocks. One block reads and writes about 7 GB/s over NVLink with a round trip of 2 us, so 64
-/// blocks saturate 390 GB/s (an estimate). Reduce of 64 MiB, 64 / 96 / 127 blocks: 333 / 350 / 350 us on four H200.
-/// Every GPU with NVLink has more multiprocessors, so all blocks run at the same time on an idle GPU. TeamState::lanes
-/// is the limit if PEs share a GPU.
+/// Maximum number of blocks, except for broadcasts in parts. One block reads and writes about 7 GB/s over NVLink with a
+/// round trip of 2 us, so 64 blocks saturate 390 GB/s (an estimate). Reduce of 64 MiB, 64 / 96 / 127 blocks: 333 / 350
+/// / 350 us on four H200. Every GPU with NVLink has more multiprocessors, so all blocks run at the same time on an idle
+/// GPU. TeamState::lanes is the limit if PEs share a GPU.
 constexpr unsigned most_blocks = 64;
 
 // Thresholds between the routes. All times are in us, on two (n = 2) and four (n = 4) H200 with NVLink, from
@@ -57,8 +57,8 @@ constexpr std::uint64_t largest_reduce_in_shares = 640 * kib;
 
 /// Pieces of a broadcast in parts. 8 / 16 / 32 pieces: 16 MiB 65.5 / 76.4 / 88.6, 64 MiB 227 / 233 / 248 (n = 4).
 constexpr std::uint64_t pieces_of_a_block = 8;  // in flight, one after the other
-/// A block waits after each piece until its stores have arrived. More blocks, of half the threads, send meanwhile: with
-/// 127 blocks of 256 threads and 8 pieces 8 MiB 39.7 instead of 45.1, 16 MiB 67 instead of 66 (n = 4,
+/// A block waits after each piece until its stores have arrived. Other blocks send meanwhile, so more blocks of half
+/// the threads are faster. 127 blocks of 256 threads / 64 of 512: 8 MiB 39.7 / 45.1, 16 MiB 67 / 66 (n = 4,
 /// docs/results/2026-11-28-h200-x4/shmem_peers.txt).
 constexpr unsigned most_blocks_of_parts = 2 * most_blocks;
 constexpr unsigned threads_of_parts = block_threads / 2;

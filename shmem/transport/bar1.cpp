@@ -32,8 +32,8 @@ constexpr std::uint64_t refused_window = ~std::uint64_t{0};
 /// Up to this size the CPU copies memory of this PE's heap: a load and a store take less time than a copy engine.
 constexpr std::size_t small = 1024;
 // Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem), by LocalMemory: from memory that is not pinned, the
-// CPU's stores are faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s, but a staged
-// copy by the driver takes 10 us.
+// CPU's stores are faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s. A staged
+// copy by the driver takes 10 us (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
 constexpr std::size_t largest_store[] = {SIZE_MAX, 256 << 10, small, 0};
 constexpr std::size_t largest_load[] = {4 << 10, 4 << 10, small, 0};
 /// With a configured engine (GDRKIT_ENGINE) the CPU performs gets up to largest_cpu_get(), and the engine larger ones

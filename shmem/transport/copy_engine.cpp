@@ -14,9 +14,9 @@
 namespace gdrkit::shmem_impl::transport {
 namespace {
 
-/// Up to this size, a get into host memory that is not pinned goes through a pinned buffer. Gets of 8 to 128 KiB then
-/// take 9.9 to 20.3 us between two H200, and 12.8 to 25.8 us by the driver's copy to such memory, as in NVSHMEM 3.8.0
-/// (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
+/// Up to this size, a get into host memory that is not pinned goes through a pinned buffer. Gets of 8 to 128 KiB
+/// between two H200 then take 9.9 to 20.3 us. The driver's copy into such memory, which NVSHMEM 3.8.0 uses, takes 12.8
+/// to 25.8 us (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
 constexpr std::size_t largest_staged = 128 << 10;
 
 constexpr bool is_host(LocalMemory memory) noexcept {
@@ -34,7 +34,7 @@ class CopyEngine final : public Transport {
       return;
     }
     stream_ = *stream;
-    // Now, because a later allocation could end a capture, or wait for a GPU kernel that waits for this PE.
+    // Allocated here, because a later allocation could end a capture, or wait for a GPU kernel that waits for this PE.
     auto staging = device_.allocate(platform::AllocationKind::host, largest_staged);
     if (staging) staging_.emplace(std::move(*staging));
   }
@@ -120,7 +120,7 @@ class CopyEngine final : public Transport {
   std::atomic<std::uint64_t> issued_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::mutex staging_mutex_;                     // guards the contents
-  std::optional<platform::Allocation> staging_;  // empty if there was no memory for it: gets are not staged then
+  std::optional<platform::Allocation> staging_;  // empty if the allocation failed: gets are not staged then
 };
 
 }  // namespace

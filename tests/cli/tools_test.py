@@ -280,7 +280,7 @@ class CopylatRaw(Test):
         self.assertEqual(document["ok"], over == 0)
         self.assertEqual(document["tables"], [])
 
-    def test_gdrcopys_sequence_is_a_raw_kind(self):
+    def test_raw_kind_accepts_gdrcopys_sequence(self):
         document, _ = self.json_of("copylat", "--raw", "--raw-kind", "gdrcopy", "-s", "64", "--rounds", "3", "--batch-us", "50")
         self.assertEqual(document["raw"]["kind"], "gdrcopy")
         self.assertEqual(len(document["raw"]["rows"]), 14)

@@ -57,7 +57,7 @@ TEST(WrappedText, BreaksOnlyLinesThatAreTooLong) {
   EXPECT_EQ(fitted("  first\n  y " + word, 2), "  first\n  y\n  " + word);
 }
 
-TEST(WrappedText, CountsUseThePlural) {
+TEST(WrappedText, UsesThePluralExceptForOne) {
   EXPECT_EQ(counted(0, "check"), "0 checks");
   EXPECT_EQ(counted(1, "check"), "1 check");
   EXPECT_EQ(counted(2, "check"), "2 checks");

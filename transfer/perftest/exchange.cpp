@@ -143,7 +143,7 @@ PairAddress Exchange::swap(const PairAddress& own, const char* step) {
   if (wire_->is_rdma_cm()) return pair_address_in(theirs, own.has_gid);
   PairAddress address;
   if (!parse_pair_address(theirs, own.has_gid, &address)) {
-    wire_->lost(step, "sent an invalid queue pair address (the test or the use of a GID differs)");
+    wire_->lost(step, "sent an invalid queue pair address; use the same test and the same -x on both sides");
   }
   return address;
 }

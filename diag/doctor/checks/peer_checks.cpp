@@ -196,7 +196,8 @@ const Advice advice_peer_order = {
     {"sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem   # permanently: 'softdep nvidia-peermem pre: "
      "ib_core nvidia' in /etc/modprobe.d",
      true, false, false, "grep -E '^(nvidia_peermem|ib_core|nvidia) ' /proc/modules"},
-    "the order of the builds matters more: nvidia_peermem is built against the RDMA stack that is installed at build "
+    "the build order matters more than the load order: nvidia_peermem is built against the RDMA stack that is "
+    "installed at build "
     "time (peer.symbols). An ib_core that is built into Linux is not in /proc/modules",
     {.now = "modprobe -r nvidia-peermem\nmodprobe nvidia-peermem",
      .file = "/etc/modprobe.d/gdrkit-peermem-order.conf",

@@ -31,11 +31,11 @@
 #include <sched.h>
 #include <time.h>
 #endif
-// A function that is called in many places, or rarely. With relocatable device code (-rdc=true) it is inlined
-// nevertheless: a called function uses at least 76 registers there, and each GPU kernel that can call it needs as many.
+// A function that is called in many places, or rarely. nvcc inlines it in relocatable device code (-rdc=true): a called
+// function uses at least 76 registers there, and each GPU kernel that can call it needs as many.
 #if defined(__CUDA_ARCH__) && !defined(__CUDACC_RDC__)
 #define GDRKIT_SHMEM_OUTLINED __noinline__
-#elif !defined(GDRKIT_SHMEM_OUTLINED)  // shmem_plain_names.cuh defines it
+#elif !defined(GDRKIT_SHMEM_OUTLINED)  // with NVRTC, shmem_plain_names.cuh may define it
 #define GDRKIT_SHMEM_OUTLINED
 #endif
 

@@ -10,9 +10,9 @@
 #define GDRKIT_SHMEM_PLAIN_NAMES_CUH
 
 // Numba compiles this file with NVRTC as relocatable device code, and inlines the plain functions at link time. The
-// rare paths stay calls. Inlined, their conditional loads would delay a put of 8 bytes even if they are not executed,
-// and the compiler would not hoist the test for a proxy out of a loop of that size. Link-time optimization (Numba
-// with nvidia-nvjitlink) counts the registers of a called function, so a call does not reserve 76.
+// rare paths stay calls. If they were inlined, their conditional loads would delay a put of 8 bytes even when they are
+// not executed, and the compiler would not hoist the test for a proxy out of a loop of that size. Link-time
+// optimization (Numba with nvidia-nvjitlink) counts the registers of a called function, so a call does not reserve 76.
 #if defined(__CUDACC_RTC__) && !defined(GDRKIT_SHMEM_OUTLINED)
 #define GDRKIT_SHMEM_OUTLINED __noinline__
 #endif

@@ -48,7 +48,8 @@ class RmDriver {
 /// because the device object and its release cost about 1 ms (docs/design/0029).
 class KeptDriver {
  public:
-  /// Returns the driver. Opens it at the first call, after an error, and in a forked child. May throw std::bad_alloc.
+  /// Returns the driver. Opens it at the first call, after an error, in a forked child, and if an earlier context
+  /// allowed an unreviewed driver but `settings` does not. May throw std::bad_alloc.
   base::Result<std::shared_ptr<RmDriver>> get(driver::System& system, const base::Settings& settings);
   /// In a forked child: closes the inherited files. The driver still belongs to the parent.
   void abandon_after_fork() noexcept;

@@ -168,7 +168,7 @@ TEST_P(MemoryModel, DetectsAFlagWrittenBeforeItsData) {
 /// Uses no engine.
 class HostStores : public MemoryModel {};
 
-TEST_P(HostStores, AfterAStoreFenceAreVisibleAfterALaterFlag) {
+TEST_P(HostStores, FencedStoresAreVisibleAfterALaterFlag) {
   auto made = parameters();
   made.data = to_device(host_);
   const auto play = [&](std::uint32_t value) {

@@ -41,7 +41,7 @@ TEST(Chooser, SelectsOnlyCpuEnginesUpToTheCpuLimit) {
       << "lanes from the device are the GPU's copies";
 }
 
-TEST(Chooser, NeverSelectsTheMoverCold) {
+TEST(Chooser, NeverSelectsTheMoverAsColdEngine) {
   for (const Direction direction : {Direction::from_device, Direction::to_device}) {
     for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
       for (std::size_t size = 1; size < std::size_t{1} << 40; size *= 2) {

@@ -151,7 +151,7 @@ TEST(Exchange, RejectsInvalidPes) {
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("the id was used before"));
 }
 
-TEST(Exchange, ReportsAtOnceThatPeZeroHasExited) {
+TEST(Exchange, ReportsImmediatelyThatPeZeroHasExited) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed

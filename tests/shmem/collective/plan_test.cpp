@@ -35,7 +35,7 @@ CollectiveRoute route_of(CollectiveOperation operation, std::uint64_t size_bytes
   return plan_collective(operation, size_bytes, team_of(n_pes)).route;
 }
 
-TEST(ShmemPlan, SelectsSharesForTheTestsOfShares) {
+TEST(ShmemPlan, SelectsSharesForTheSizesOfTheirTests) {
   for (const tests::InShares& one : tests::broadcasts_in_shares) {
     const auto team = team_of(one.n_pes, one.options().heap_max_bytes);
     EXPECT_EQ(plan_collective(CollectiveOperation::broadcast, one.size_bytes, team).route, CollectiveRoute::shares)
@@ -91,7 +91,7 @@ TEST(ShmemPlan, RoutesOfFourPesBySize) {
   EXPECT_EQ(route_of(CollectiveOperation::reduce, mib, 4), CollectiveRoute::large);
 }
 
-TEST(ShmemPlan, PartsUseSmallerBlocksOnlyIfTheyAreMore) {
+TEST(ShmemPlan, PartsHalveTheThreadsOnlyAbove64Blocks) {
   const auto shape_of = [](std::uint64_t size_bytes, int lanes) {
     shmem::TeamState team = team_of(4);
     team.lanes = lanes;

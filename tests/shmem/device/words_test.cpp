@@ -104,7 +104,7 @@ TEST(ShmemDeviceWordsEnd, AWaitTimesOutAndReportsTheWord) {
   EXPECT_FALSE(wait_until_all(state_with(short_ns, nullptr), words)) << "without a control";
 }
 
-TEST(ShmemDeviceWordsEnd, ReturnsAtOnceForNoWords) {
+TEST(ShmemDeviceWordsEnd, ReturnsImmediatelyForAnEmptyArray) {
   const std::uint64_t held[2] = {};
   const int skip[] = {1, 1};
   const Words<std::uint64_t, std::uint64_t> words{held, 2, skip, GDRKIT_SHMEM_EQ, 1};

@@ -62,7 +62,7 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
   });
 }
 
-TEST(ShmemWaitMany, ReturnsAtOnceForNoWords) {
+TEST(ShmemWaitMany, ReturnsImmediatelyForAnEmptyArray) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;

@@ -30,7 +30,7 @@ TEST(OutputLines, PrefixesEachWholeLineWithThePe) {
   EXPECT_EQ(take_all(&lines), "[ 3] three\n");
 }
 
-TEST(OutputLines, SplitsEndlessLines) {
+TEST(OutputLines, SplitsLinesAboveTheSizeLimit) {
   OutputLines lines(1);
   const std::string part(50'000, 'x');
   for (int i = 0; i < 3; ++i) lines.add(0, part);

@@ -265,7 +265,7 @@ time.sleep(1)
         ended = run("-n", "2", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE = 0 ] && exec {program}; (sleep 0.3; exec {program}) & exit 0'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
-    def test_exits_without_joining_are_success(self):
+    def test_succeeds_if_a_pe_exits_without_joining(self):
         for gone in (0, 1):
             with Tracer() as tracer:
                 ended = run("-n", "2", *shell(f'[ $GDRKIT_SHMEM_PE = {gone} ] || sleep 0.5'), pass_fds=[tracer.writer])

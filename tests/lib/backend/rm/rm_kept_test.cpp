@@ -75,8 +75,8 @@ TEST(KeptDriver, RejectsAnUnreviewedDriverThatAnotherContextAllowed) {
   EXPECT_EQ(errno_of(kept.get(machine.rm, machine.settings)), ENOTSUP);
 }
 
-/// In a child: `after_fork`, then the driver is opened. Returns 0 if the child closes the parent's files, frees nothing
-/// of the parent's client, and creates a client of its own; else the number of the step that fails.
+/// Forks, runs `after_fork` in the child and opens the driver there. Returns 0 if the child closes the parent's files,
+/// frees nothing of the parent's client, and creates a client of its own; else the number of the step that fails.
 template <class AfterFork>
 int failed_step_of_child(RmMachine& machine, KeptDriver& kept, bool has_handlers, AfterFork after_fork) {
   const pid_t child = ::fork();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Broadcasts from each PE: from the host, on a stream, and of a thread, a warp and a block of 1024 threads.
+// Broadcasts from each PE: from the host, on a stream, and by a thread, a warp and a block of 1024 threads.
 #include "job.cuh"
 
 constexpr int count = 500;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// fcollect from the host, on a stream, and of a thread, a warp and a block of 1024 threads.
+// fcollect from the host, on a stream, and by a thread, a warp and a block of 1024 threads.
 #include "job.cuh"
 
 constexpr int count = 300;

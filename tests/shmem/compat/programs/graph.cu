@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A CUDA graph of a put on a stream, a barrier and a GPU kernel. Each launch increments the values that the PEs pass.
+// A CUDA graph of a put, p, put_signal, barriers and a GPU kernel. Each launch increments the values that the PEs pass.
 #include "job.cuh"
 
 __global__ void __launch_bounds__(1024) increment(int* own, const int* received) {
@@ -16,7 +16,7 @@ void run(int pe, int n) {
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  nvshmemx_barrier_all_on_stream(stream);  // may initialize what a capture forbids
+  nvshmemx_barrier_all_on_stream(stream);  // initializes state that cannot be created during a capture
   CHECK_CUDA(cudaStreamSynchronize(stream));
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   nvshmemx_int_put_on_stream(received, own, 1024, (pe + 1) % n, stream);

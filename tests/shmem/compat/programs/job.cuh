@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Starts a PE of a program that uses NVSHMEM's names, without MPI and without a launcher, and checks what it computes.
-// run.py sets GDRKIT_TEST_PE, GDRKIT_TEST_PES and GDRKIT_TEST_ID, the file in which PE 0 publishes the unique id.
+// Starts a PE of a program that uses NVSHMEM's names, without MPI and without a launcher, and exits with 1 if a check
+// failed. run.py sets GDRKIT_TEST_PE, GDRKIT_TEST_PES and GDRKIT_TEST_ID, the file in which PE 0 publishes the unique
+// id.
 #ifndef GDRKIT_TESTS_SHMEM_COMPAT_PROGRAMS_JOB_CUH
 #define GDRKIT_TESTS_SHMEM_COMPAT_PROGRAMS_JOB_CUH
 
@@ -34,7 +35,7 @@ static __host__ __device__ inline void check(bool is_true, int line, const char*
 #define CHECK(...) check((__VA_ARGS__), __LINE__, #__VA_ARGS__)
 #define CHECK_CUDA(call) CHECK((call) == cudaSuccess)
 
-// Allocates `count` zeros, or these values, on every PE. Returns when the memory of all PEs holds them.
+// Allocates `count` elements with value 0, or a copy of `values`. Returns after all PEs have stored theirs.
 template <class T>
 T* symmetric(size_t count) {
   auto* const made = static_cast<T*>(nvshmem_calloc(count, sizeof(T)));

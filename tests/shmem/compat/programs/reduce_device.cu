@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Reductions in GPU kernels, of a thread, a warp and a block of 1024 threads.
+// Reductions in GPU kernels, by a thread, a warp and a block of 1024 threads.
 #include "job.cuh"
 
 constexpr int count = 700;

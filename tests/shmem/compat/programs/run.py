@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Builds the programs of this folder, which use NVSHMEM's names, on gdrkit and on NVSHMEM, and runs them with several PEs.
+"""Builds the programs of this folder, which use NVSHMEM's names, on gdrkit and (--nvshmem) on NVSHMEM, and runs them with PEs.
 
 --build and --run may be used on different machines: the folder contains the programs and the libraries. Prints a table of
-results and seconds, and below a program what it prints. Exits with 1 if a program does not build or fails on gdrkit, and
+results and times in seconds. The output of a program follows its row. Exits with 1 if a program does not build or fails on gdrkit, and
 with 77 if nvcc or a GPU is missing. NVSHMEM's results do not change the exit code.
 """
 import argparse
@@ -89,9 +89,9 @@ def run_all(folder, programs, pes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", metavar="DIR", help="build into this folder")
-    parser.add_argument("--run", metavar="DIR", help="run the programs of this folder")
+    parser.add_argument("--run", metavar="DIR", help="run the programs that --build wrote to this folder")
     parser.add_argument("--gdrkit", metavar="HOME", help="<prefix>/lib/gdrkit/nvshmem of an installation, for --build")
-    parser.add_argument("--nvshmem", metavar="HOME", help="NVSHMEM, to build on it as well")
+    parser.add_argument("--nvshmem", metavar="HOME", help="NVSHMEM installation, to build on it as well")
     parser.add_argument("--nvcc", metavar="PROGRAM", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc",
                         help="CUDA compiler (nvcc of PATH)")
     parser.add_argument("--arch", default="sm_90", help="GPU architecture (sm_90)")
@@ -111,7 +111,7 @@ def main():
         if not arguments.gdrkit:
             parser.error("--build requires --gdrkit")
         if not os.access(arguments.nvcc, os.X_OK):
-            print("no nvcc: the programs are not compiled")
+            print("cannot compile the programs: nvcc not found; use --nvcc")
             return 77
         homes = {"gdrkit": arguments.gdrkit, **({"NVSHMEM": arguments.nvshmem} if arguments.nvshmem else {})}
         built = [build(arguments.nvcc, arguments.arch, os.path.join(arguments.build, name), name, home, programs) for name, home in homes.items()]
@@ -119,7 +119,7 @@ def main():
             return 1
     if arguments.run:
         if not os.path.exists("/dev/nvidiactl"):
-            print("no GPU: /dev/nvidiactl does not exist")
+            print("cannot run the programs: no GPU (/dev/nvidiactl does not exist)")
             return 77
         return 0 if run_all(os.path.abspath(arguments.run), programs, arguments.n) else 1
     return 0

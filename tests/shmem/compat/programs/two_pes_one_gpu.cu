@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Two PEs on one GPU, without MPS: what a GPU kernel that waits costs the other PE. Prints the time of a launch of the
-// other PE without and with it, and of a round trip between two GPU kernels that wait for each other.
+// other PE without and with such a GPU kernel, and of a round trip between two GPU kernels that wait for each other.
 #include <chrono>
 
 #include "job.cuh"
 
-// Before CUDA is initialized, hides all GPUs but the first.
+// Hides all GPUs but the first. Runs before CUDA is initialized.
 static const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
 static const std::string gpus = visible == nullptr ? "0" : visible;
 static const int hidden = setenv("CUDA_VISIBLE_DEVICES", gpus.substr(0, gpus.find(',')).c_str(), 1);
