@@ -51,9 +51,9 @@ std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<
           slurm.setting.c_str(), number, cli::counted(gpus.size(), "GPU").c_str()));
     if (gpus[gpu].minor && *gpus[gpu].minor != number)
       refuse(
-          cli::format("cannot choose the GPU: %d in %s can mean /dev/nvidia%d or GPU %d in PCI order, which is "
+          cli::format("cannot choose the GPU: %d in %s is ambiguous: /dev/nvidia%d, or in PCI order "
                       "/dev/nvidia%d; use --gpu N (in PCI order)",
-                      number, slurm.setting.c_str(), number, number, *gpus[gpu].minor));
+                      number, slurm.setting.c_str(), number, *gpus[gpu].minor));
     positions.push_back(gpu);
   }
   return positions;

@@ -211,9 +211,8 @@ TEST(GpuChoiceOf, RejectsConflictsWithSlurmInUnconstrainedJobs) {
 TEST(GpuChoiceOf, SlurmNumbersAreAmbiguousOutsidePciOrder) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.gpus[1].minor = 2;
-  EXPECT_NE(
-      job.refused().find("1 in SLURM_STEP_GPUS=1 can mean /dev/nvidia1 or GPU 1 in PCI order, which is /dev/nvidia2"),
-      std::string::npos);
+  EXPECT_NE(job.refused().find("1 in SLURM_STEP_GPUS=1 is ambiguous: /dev/nvidia1, or in PCI order /dev/nvidia2"),
+            std::string::npos);
   job.usable = {1};
   job.is_proven = true;
   EXPECT_EQ(job.gpu(), 1u);

@@ -96,8 +96,8 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<driver::O
                       "intercept ioctl calls");
   }
   if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
-    return base::fail(EIO, "cannot pin the memory: gdrkit observed only %zu of %u handles of CUDA's dma-buf export",
-                      pieces.size(), totals.objects);
+    return base::fail(EIO, "cannot pin the memory: CUDA's dma-buf export has %u handles, but gdrkit observed only %zu",
+                      totals.objects, pieces.size());
   }
   return pieces;
 } catch (...) {
