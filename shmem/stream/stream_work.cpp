@@ -64,8 +64,8 @@ base::Status StreamWork::wait(Stream stream, const platform::StreamWaitParameter
   return gpu_kernels_.launch(parameters, {1, 1}, stream);
 }
 
-/// Returns ENOSYS if a GPU kernel must perform the store. Captured streams are such a case: drivers before CUDA 11.7 end
-/// the capture at a store, and later ones add a node that the body of a conditional node does not support.
+/// Returns ENOSYS if a GPU kernel must perform the store. Captured streams are such a case: drivers before CUDA 11.7
+/// end the capture at a store, and later ones add a node that the body of a conditional node does not support.
 base::Status StreamWork::store(Stream stream, std::uint64_t target, std::uint64_t value,
                                std::size_t size_bytes) noexcept {
   const auto is_captured = device_.is_capturing(stream);
