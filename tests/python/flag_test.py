@@ -138,7 +138,7 @@ def test_rejects_close_during_a_wait(mapping):
         probe = memoryview(mapping)  # so that close() is refused before the wait has begun, too
         with pytest.raises(BufferError) as caught:
             mapping.close()
-        refused = "copies or calls: 2)" in str(caught.value)
+        refused = "number of uses: 2)" in str(caught.value)
         probe.release()
     assert refused, "the wait counts as a use"
     mapping.store_flag(0, 1)
