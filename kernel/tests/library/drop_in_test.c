@@ -114,7 +114,7 @@ TEST(drop_in_logs_a_stale_node)
 	CHECK(read(pipes[0], log, sizeof(log) - 1) > 0);
 	unlink("/dev/gdrdrv");
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
-	if (!strstr(log, "/dev/gdrdrv is stale: it has the number 233:0, and no gdrdrv kernel module is loaded"))
+	if (!strstr(log, "/dev/gdrdrv: the device file has the number 233:0, but no gdrdrv kernel module is loaded"))
 		test_fail(__FILE__, __LINE__, "the drop-in logged: %s", log);
 }
 

@@ -100,6 +100,6 @@ TEST(modules_before_2_0_are_rejected)
 	old_module_emulate(1 << 16 | 3);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
 	CHECK_EQ(report.is_usable, 0);
-	CHECK(strstr(report.reason, "gdrdrv 1.3: it is older than 2.0") != NULL);
+	CHECK(strstr(report.reason, "gdrdrv 1.3: the oldest supported version is 2.0") != NULL);
 	CHECK(gdr_open() == NULL);
 }
