@@ -87,7 +87,7 @@ std::string report_text(const CompareReport& report) {
   for (const RetriedPoint& found : report.unresolved) text += line("unresolved", found);
   std::vector<std::string> cleared;
   for (const RetriedPoint& found : report.cleared) cleared.push_back(found.point.name());
-  if (!cleared.empty()) text += "slower once, and not when measured again: " + names(cleared) + "\n";
+  if (!cleared.empty()) text += "slower in the first measurement, not in the repetition: " + names(cleared) + "\n";
   for (const ComparedPoint& point : comparison.points) {
     if (point.is_faster()) text += line("faster", {point, measure::Outcome::cleared, {}, 0, 0});
   }
