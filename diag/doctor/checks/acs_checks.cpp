@@ -303,7 +303,8 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
   const auto group = machine.view.node(gpu.folder + "/iommu_group");
   if (group.is_unknown()) return findings.add_unknown(gpu.address, group);
   if (group.is_absent())
-    return findings.add(State::ok, "ports", "Linux uses no IOMMU, so it does not turn redirection on at boot");
+    return findings.add(State::ok, "ports",
+                        "Linux does not use an IOMMU, so it does not enable ACS redirection at boot");
   const auto line = machine.view.line("/proc/cmdline");
   if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
   for (const char* option : {"disable_acs_redir=", "config_acs="}) {

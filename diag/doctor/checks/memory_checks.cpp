@@ -53,11 +53,10 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
 
 const Advice advice_bar1_size = {
     "the second region in each GPU's resource file, compared with the GPU's memory if NVML was queried (--level probe)",
-    "BAR1 limits how much memory can be pinned and mapped at a time: with 256 MiB, large buffers cannot be pinned, or "
-    "wait for each other",
+    "BAR1 limits how much memory all programs together can have mapped: 256 MiB is too small for large buffers",
     {"turn on Above 4G Decoding and Resizable BAR in the firmware setup", true, true, true,
      "gdrkit info   # prints BAR1 for each GPU"},
-    "BAR1 is resource1, on Hopper resource2; this check uses the second region of the resource file"};
+    "this check reads the second region, which is BAR1 (the file resource1; on Hopper: resource2)"};
 
 namespace {
 
@@ -198,7 +197,7 @@ void check_numa_nic(const Machine& machine, Findings& findings) {
 const Advice advice_numa_process = {
     "Cpus_allowed_list in /proc/self/status, local_cpulist of each GPU, and the variables that launchers set for each "
     "rank",
-    "a process on another node reaches its GPU over the link between the processors: copies are slower",
+    "a process on another NUMA node reaches its GPU over the link between the processors: copies are slower",
     {"start the program with numactl --cpunodebind=NODE --membind=NODE PROGRAM (NODE: numa_node of the GPU), or turn "
      "on the launcher's own binding",
      false, false, false, "grep Cpus_allowed_list /proc/self/status"},

@@ -138,7 +138,7 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
 
 const Advice advice_sys_removeipc = {
     "RemoveIPC= in logind.conf and logind.conf.d, and whether Slurm is configured",
-    "at the end of a user's last session systemd removes the user's shared memory, also that of a running job",
+    "when a user's last session ends, systemd removes the user's shared memory, even if a job still uses it",
     {"RemoveIPC=no under [Login] in /etc/systemd/logind.conf.d/ipc.conf, then: sudo systemctl restart systemd-logind",
      true, false, true, "systemd-analyze cat-config systemd/logind.conf | grep RemoveIPC"},
     "system users are not affected; this is harmless unless a launcher runs jobs outside of login sessions",
