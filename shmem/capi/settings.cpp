@@ -93,7 +93,7 @@ base::Result<core::PeOptions> options_from_environment(bool reads_nvshmem) noexc
   core::PeOptions options;
   options.heap_bytes = default_heap_bytes;
   std::uint64_t seconds = default_limit_s;
-  if (reads_nvshmem) {
+  if (reads_nvshmem && text_of("GDRKIT_SHMEM_HEAP").empty()) {
     auto known = read_nvshmem_size("NVSHMEM_SYMMETRIC_SIZE", &options.heap_bytes);
     if (!known) return base::pass(known);
   }
