@@ -297,7 +297,7 @@ class NvshmemHomeNvcc(InstallTest):
 class AddSubdirectory(InstallTest):
     def test_builds_the_same_targets_only(self):
         project = self.copy_project("consumer")
-        self.configure(project, f"-DGDRKIT_SOURCE={SOURCE}")
+        self.configure(project, f"-DGDRKIT_SOURCE={SOURCE}", "-DGDRKIT_UNITY=ON")
         with open(os.path.join(project, "build", "CMakeCache.txt"), encoding="utf-8") as file:
             cache = file.read()
         for option in ("TOOLS", "TESTS", "EXAMPLES"):

@@ -129,10 +129,12 @@ class BitcodeIsThatOfTheSources(unittest.TestCase):
 
 
 class PtxIsAccepted(unittest.TestCase):
-    def test_ptxas_accepts_every_architecture(self):
+    def test_ptxas_accepts_old_and_new_architectures(self):
         ptxas = tool("ptxas")
         architectures = gpu_ptx.architectures(ptxas)
         self.assertIn(90, architectures)
+        if "GDRKIT_FULL" not in os.environ:
+            architectures = sorted({architectures[0], 90, architectures[-1]})
         pairs = [(image, architecture) for image in gpu_ptx.IMAGES for architecture in architectures]
         for pair, complaint in gpu_ptx.each_at_once(lambda pair: gpu_ptx.accepts(ptxas, PTX[pair[0]], pair[1]), pairs):
             with self.subTest(image=pair[0], architecture=pair[1]):
