@@ -23,6 +23,18 @@ if(GDRKIT_SANITIZE)
   target_compile_options(gdrkit_flags INTERFACE -fsanitize=${GDRKIT_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=all)
   target_link_options(gdrkit_flags INTERFACE -fsanitize=${GDRKIT_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # The sanitizer's functions are in the program only. The last of both linker options counts.
+    target_link_options(gdrkit_flags INTERFACE -Wl,-z,undefs)
+    if(GDRKIT_SANITIZE MATCHES "address")
+      target_compile_definitions(gdrkit_flags INTERFACE __SANITIZE_ADDRESS__)  # as GCC does
+    endif()
+    # C programs may pass any number as an enum. A test calls all functions of a library with the same arguments. The
+    # check of virtual tables fails without free file descriptors, and does not link into C programs.
+    if(GDRKIT_SANITIZE MATCHES "undefined")
+      target_compile_options(gdrkit_flags INTERFACE -fno-sanitize=enum,function,vptr)
+    endif()
+  endif()
   if(GDRKIT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The warning: fences are not modelled. The thread sanitizer would report a race wherever only a fence orders
     # accesses.

@@ -16,7 +16,7 @@ add_custom_target(threads_tests)
 
 # Optimising tests took more than half of their compile time. The code under test keeps its own level.
 set(GDRKIT_TEST_LEVEL "")
-if(GDRKIT_COLD_LEVEL)
+if(GDRKIT_COLD_LEVEL OR GDRKIT_SANITIZE MATCHES "address")
   set(GDRKIT_TEST_LEVEL -O0)
 endif()
 
@@ -67,7 +67,9 @@ function(gdrkit_add_test name)
   if(TEST_OPTIMISED)
     # GCC rejects headers that were precompiled at another level.
     set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
-    target_compile_options(${name} PRIVATE ${GDRKIT_COLD_LEVEL})
+    if(GDRKIT_TEST_LEVEL)
+      target_compile_options(${name} PRIVATE -O1)
+    endif()
   endif()
   if("threads" IN_LIST TEST_LABELS)
     add_dependencies(threads_tests ${name})

@@ -81,10 +81,15 @@ run_ctest() { # preset results-file
   "${launcher[@]}" ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2" | without_passed
 }
 
-# Address and undefined behaviour: all C++ tests. The Python tests run the release's programs only.
+# Address and undefined behaviour: all C++ tests. The Python tests run the release's programs only. With clang++ where
+# available, so that a second compiler compiles everything.
 test_addresses() { # results folder
-  print_step "building with the address and undefined-behaviour sanitizers"
-  configure asan "-DGDRKIT_BUILD_TOOLS=$(on_or_off has_all "${needs_of_programs[@]}")" "-DGDRKIT_BUILD_EXAMPLES=OFF" "-DGDRKIT_GPU_KERNELS=OFF"
+  local clang options=()
+  clang=$(clang_with_sanitizers)
+  [ -z "$clang" ] || options=("-DCMAKE_CXX_COMPILER=$clang" "-DCMAKE_C_COMPILER=${clang/++/}")
+  print_step "building with the address and undefined-behaviour sanitizers${clang:+ and $clang}"
+  configure asan "-DGDRKIT_BUILD_TOOLS=$(on_or_off has_all "${needs_of_programs[@]}")" "-DGDRKIT_BUILD_EXAMPLES=OFF" \
+    "-DGDRKIT_GPU_KERNELS=OFF" "-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])" "${options[@]}"
   compile asan
   print_step "running the unit, conformance and fuzz tests with these sanitizers"
   run_ctest asan "$1/asan.xml"

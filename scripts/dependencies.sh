@@ -34,7 +34,24 @@ has_googletest() {
 
 has_clang_format() { has_venv || bash scripts/clang_format.sh >/dev/null 2>&1; } # or PyPI's, in a virtual environment
 
-has_clang() { has_tool clang++ || compgen -c clang++- >/dev/null; }
+# Prints the newest clang++ that builds C++20 programs with the address sanitizer, or nothing.
+clang_with_sanitizers() {
+  local name
+  for name in clang++-{30..16} clang++; do
+    if has_tool "$name" && "$name" -std=c++20 -fsanitize=address,undefined -x c++ - -o /dev/null 2>/dev/null <<'TXT'; then
+#include <vector>
+#if __clang_major__ < 16
+#error too old
+#endif
+int main() { return static_cast<int>(std::vector<int>().size()); }
+TXT
+      echo "$name"
+      return 0
+    fi
+  done
+}
+
+has_clang() { [ -n "$(clang_with_sanitizers)" ]; }
 
 has_yaml() { has_tool python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 
@@ -76,7 +93,7 @@ python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the
 venv|has_venv|python3-venv|python3|python3|the tests of the Python package, whose nanobind comes from PyPI
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
 format|has_clang_format|python3-venv|python3|python3|the format check of all files: clang-format 14, from PyPI if missing
-second_compiler|has_clang|clang-19|clang|clang|the test that the tree compiles with a second compiler
+second_compiler|has_clang|clang-19 libclang-rt-19-dev|clang compiler-rt|clang|the build with a second compiler: the address and undefined-behaviour sanitizers
 abigail|has_tool abidiff|abigail-tools|libabigail|libabigail-tools|the test that the interfaces of the libraries stay compatible
 shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts
 git|has_tool git|git|git|git|the check of the rules for commits

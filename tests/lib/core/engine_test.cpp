@@ -121,10 +121,11 @@ TEST_F(CoreEngine, EnginePerformsCopiesByAddressInTheUsersRange) {
   ASSERT_TRUE(mapped) << mapped.error().text();
   auto* const first = static_cast<char*>(mapped->mapping_address);
   const auto copy = [&](bool is_write, std::size_t at, std::size_t size) {
-    EXPECT_EQ(is_write ? copy_to_mapping(handle, first + at, host.data(), size)
-                       : copy_from_mapping(handle, host.data(), first + at, size),
+    auto* const place = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(first) + at);  // at may be -1
+    EXPECT_EQ(is_write ? copy_to_mapping(handle, place, host.data(), size)
+                       : copy_from_mapping(handle, host.data(), place, size),
               by_engine);
-    return copy_mapping_by_engine(handle, is_write, first + at, host.data(), size);
+    return copy_mapping_by_engine(handle, is_write, place, host.data(), size);
   };
   const auto* const device = reinterpret_cast<const char*>(memory);
   for (const auto& [at, size] : {std::pair{user_offset, user_bytes}, {std::size_t{0}, std::size_t{150}}}) {
