@@ -22,6 +22,12 @@ using CarrierOf = std::conditional_t<std::is_integral_v<T>, T,
                                      std::conditional_t<sizeof(T) == 8, unsigned long long,
                                                         std::conditional_t<sizeof(T) == 4, unsigned, std::uint16_t>>>;
 
+/// The widest unsigned integer of at most `bytes` bytes, a power of two.
+template <std::size_t bytes>
+using WordOf = std::conditional_t<
+    bytes == 1, unsigned char,
+    std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
+
 /// Type that reductions compute with.
 template <class T>
 struct ElementOf {
@@ -53,9 +59,7 @@ GDRKIT_SHMEM_FUNCTION T get_value(const State& state, const T* source, int pe) {
 template <Reads reads, std::size_t bytes, class Group>
 GDRKIT_SHMEM_FUNCTION void copy_strided(char* target, const char* source, std::ptrdiff_t target_stride,
                                         std::ptrdiff_t source_stride, std::size_t count, Group group) {
-  using Word = std::conditional_t<
-      bytes == 1, unsigned char,
-      std::conditional_t<bytes == 2, std::uint16_t, std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
+  using Word = WordOf<bytes>;
   constexpr std::size_t words = bytes / sizeof(Word);
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = group.rank(); i < count; i += group.size()) {

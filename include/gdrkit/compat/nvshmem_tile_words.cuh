@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Loads and stores of the words of a tile, for transform(): of one PE or of all members of a team. Included by
+// nvshmem_tile.cuh. An ordinary C++ compiler also compiles this file.
+#ifndef GDRKIT_COMPAT_NVSHMEM_TILE_WORDS_CUH
+#define GDRKIT_COMPAT_NVSHMEM_TILE_WORDS_CUH
+
+#include "nvshmem_gpu.cuh"
+
+namespace gdrkit::shmem::detail {
+
+template <Reads reads, class T>
+struct LoadWords {
+  const T* from;
+
+  template <class Word, unsigned n>
+  GDRKIT_SHMEM_FUNCTION void operator()(Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < n; ++i) {
+      if (i < count) words[i] = read<reads>(reinterpret_cast<const Word*>(from + at[i]));
+    }
+  }
+};
+template <class T>
+struct StoreWords {
+  T* to;
+
+  template <class Word, unsigned n>
+  GDRKIT_SHMEM_FUNCTION void operator()(const Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < n; ++i) {
+      if (i < count) *reinterpret_cast<Word*>(to + at[i]) = words[i];
+    }
+  }
+};
+/// Stores to all members.
+template <class T>
+struct SpreadWords {
+  Members members;
+  T* to;
+
+  template <class Word, unsigned n>
+  GDRKIT_SHMEM_FUNCTION void operator()(const Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 1; distance <= members.n; ++distance) {
+      StoreWords<T>{members.at(to, members.next(distance))}(words, at, count);
+    }
+  }
+};
+/// Combines the elements of one word.
+template <gdrkit_shmem_reduction reduction, class T, class Word>
+GDRKIT_SHMEM_FUNCTION Word combine_words(const Word& left, const Word& right) {
+  constexpr unsigned count = sizeof(Word) / sizeof(T);
+  T lefts[count], rights[count];
+  memcpy(lefts, &left, sizeof left);
+  memcpy(rights, &right, sizeof right);
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) lefts[i] = combine<reduction>(lefts[i], rights[i]);
+  Word combined;
+  memcpy(&combined, lefts, sizeof combined);
+  return combined;
+}
+/// Loads from all members and reduces in the order of their numbers, so that all PEs get the same bits.
+template <gdrkit_shmem_reduction reduction, class T>
+struct ReduceWords {
+  Members members;
+  const T* from;
+
+  template <class Word, unsigned n>
+  GDRKIT_SHMEM_FUNCTION void operator()(Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+    LoadWords<Reads::fresh, T>{members.at(from, 0)}(words, at, count);
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = 1; member < members.n; ++member) {
+      Word others[n] = {};
+      LoadWords<Reads::fresh, T>{members.at(from, member)}(others, at, count);
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < n; ++i) words[i] = combine_words<reduction, T>(words[i], others[i]);
+    }
+  }
+};
+
+}  // namespace gdrkit::shmem::detail
+
+#endif
