@@ -3,6 +3,7 @@
 // What nvshmem_families.cpp does from the CPU, in GPU kernels: by a thread, a warp, a warp group and a block, between
 // neighbours. Prints "PE n of m: ok".
 #include <nvshmem.h>
+#include <nvshmemx.h>
 
 #include <cstdio>
 #include <vector>
@@ -111,17 +112,92 @@ __global__ void by_groups(Objects o) {
   DEMAND(27, nvshmemx_team_sync_block(NVSHMEM_TEAM_WORLD) == 0);
 }
 
+// Every tile function, on tiles of 4 x 12 floats in rows of 16, of which 4 x 9 elements are inside the boundary. The
+// parts of tile_allgather are above each other.
+constexpr int tile_rows = 4, tile_columns = 12, row_stride = 16, tile_room = tile_rows * row_stride;
+__host__ __device__ constexpr auto tile(float* data, int rows = tile_rows) {
+  return nvshmemx::Tensor(data, nvshmemx::make_layout(nvshmemx::make_shape(rows, ConstInt<tile_columns>()),
+                                                      nvshmemx::make_stride(ConstInt<row_stride>(), ConstInt<1>())));
+}
+using Tile = decltype(tile(nullptr));
+using Coordinates = nvshmemx::shape<int, int>;
+// Whether element `i` of a tile's memory has the value, or 0 where no tile function writes.
+__device__ bool holds(const float* tile, int i, int value) {
+  return tile[i] == (i % row_stride < 9 ? static_cast<float>(value) : 0.F);
+}
+#define TILES(suffix, threads, bit)                                                                                 \
+  __device__ void tiles##suffix(Objects o, float* source, float* target) {                                          \
+    using namespace nvshmemx;                                                                                       \
+    const int pe = nvshmem_my_pe(), n = nvshmem_n_pes(), next = (pe + 1) % n, last = n - 1;                         \
+    const int rank = static_cast<int>(threadIdx.x % threads);                                                       \
+    const auto team = NVSHMEM_TEAM_WORLD;                                                                           \
+    const Coordinates start(8, 3), boundary(100, 12);                                                               \
+    const auto from = tile(source);                                                                                 \
+    const auto to = [=](int number) { return tile(target + number * tile_room); };                                  \
+    int failed = 0;                                                                                                 \
+    failed |= tile_put##suffix<Tile, Tile, Coordinates, PEER_PUSH_NBI>(from, to(0), start, boundary, next, 0);      \
+    failed |= tile_get##suffix<Tile, Tile, Coordinates, PEER_PULL_NBI>(from, to(1), start, boundary, next, 0);      \
+    REDUCE(sum, suffix, 2);                                                                                         \
+    REDUCE(min, suffix, 5);                                                                                         \
+    REDUCE(max, suffix, 8);                                                                                         \
+    if (pe == last) {                                                                                               \
+      failed |= tile_broadcast##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PUSH_NBI>(team, from, to(11), start,  \
+                                                                                        boundary, 0);               \
+    }                                                                                                               \
+    failed |= tile_allgather##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PUSH_NBI>(                              \
+        team, from, tile(target + 12 * tile_room, n * tile_rows), start, boundary, 0);                              \
+    failed |= tile_collective_wait##suffix<NVLS_TWO_SHOT_PUSH_NBI>(team, 0);                                        \
+    const int sum = n * (n + 1) / 2;                                                                                \
+    const bool is_last = pe == last;                                                                                \
+    const int wanted[] = {(pe + n - 1) % n + 1, next + 1, sum, sum, is_last ? sum : 0, 1, 1, is_last ? 1 : 0, n, n, \
+                          is_last ? n : 0,      n};                                                                 \
+    for (int i = rank; i < tile_room; i += threads) {                                                               \
+      for (int number = 0; number < 12; ++number) {                                                                 \
+        if (!holds(target + number * tile_room, i, wanted[number])) failed = 1;                                     \
+      }                                                                                                             \
+      for (int part = 0; part < n; ++part) {                                                                        \
+        if (!holds(target + (12 + part) * tile_room, i, part + 1)) failed = 1;                                      \
+      }                                                                                                             \
+    }                                                                                                               \
+    DEMAND(bit, failed == 0);                                                                                       \
+  }
+#define REDUCE(reduction, suffix, number)                                                                              \
+  failed |= tile_##reduction##_reduce##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PULL_NBI>(team, from, to(number), \
+                                                                                               start, boundary, 0);    \
+  failed |= tile_##reduction##_reduce##suffix<Tile, Tile, Coordinates, NVLS_TWO_SHOT_PUSH_NBI>(                        \
+      team, from, to(number + 1), start, boundary, last, 0);                                                           \
+  failed |= tile_##reduction##_rooted_reduce##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PULL_NBI>(                 \
+      team, from, to(number + 2), start, boundary, last, 0)
+TILES(, 1, 28)
+TILES(_warp, 32, 29)
+TILES(_warpgroup, 128, 30)
+TILES(_block, 256, 31)
+
+__global__ void by_tiles(Objects o, float* source) {
+  const int i = static_cast<int>(threadIdx.x), room = (12 + nvshmem_n_pes()) * tile_room;
+  if (i < tile_room) source[i] = static_cast<float>(nvshmem_my_pe() + 1);
+  nvshmemx_barrier_all_block();
+  float* const target = source + tile_room;
+  if (i < 1) tiles(o, source, target);
+  if (i < 32) tiles_warp(o, source, target + room);
+  if (i < 128) tiles_warpgroup(o, source, target + 2 * room);
+  tiles_block(o, source, target + 3 * room);
+}
+
 int run(int pe, int n) {
   Objects o{};
   o.heap = static_cast<char*>(nvshmem_calloc(65536, 1));
   o.wrong = static_cast<int*>(nvshmem_calloc(1, sizeof(int)));
   void* arguments[] = {&o};
+  auto* tiles = static_cast<float*>(nvshmem_calloc(static_cast<size_t>((1 + 4 * (12 + n)) * tile_room), sizeof(float)));
+  void* tile_arguments[] = {&o, &tiles};
   nvshmemx_collective_launch_attr_t shape{};
   shape.cuda_config.gridDim = dim3(1);
   shape.cuda_config.blockDim = dim3(256);
   if (nvshmemx_collective_launch(reinterpret_cast<const void*>(&by_thread), dim3(1), dim3(1), arguments, 0, nullptr) !=
           0 ||
-      nvshmemx_collective_launch_attr(&shape, reinterpret_cast<const void*>(&by_groups), arguments) != 0) {
+      nvshmemx_collective_launch_attr(&shape, reinterpret_cast<const void*>(&by_groups), arguments) != 0 ||
+      nvshmemx_collective_launch_attr(&shape, reinterpret_cast<const void*>(&by_tiles), tile_arguments) != 0) {
     return std::fprintf(stderr, "PE %d: %s\n", pe, gdrkit_shmem_last_error()), 1;
   }
   if (const cudaError_t ended = cudaDeviceSynchronize(); ended != cudaSuccess) {

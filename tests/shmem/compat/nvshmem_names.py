@@ -20,10 +20,10 @@ import tempfile
 # The functions that docs/shmem-from-nvshmem.md lists as not covered.
 NOT_COVERED = (
     (r"_qp_", "queue pairs"),
-    (r"^tile_", "tile functions"),
     (r"^nvshmemx_team_(init|get_uniqueid)$", "teams from a unique id"),
 )
 FAMILIES = (
+    ("tile functions", r"^tile_"),
     ("put with signal", r"put.*_signal"),
     ("signals", r"signal"),
     ("atomics", r"_atomic_"),

@@ -33,3 +33,21 @@ OPERATION(fcollect_block, nvshmemx_float_fcollect_block(NVSHMEM_TEAM_WORLD, to, 
 OPERATION(alltoall_block, nvshmemx_float_alltoall_block(NVSHMEM_TEAM_WORLD, to, from, count))
 OPERATION(reduce_block, nvshmemx_float_sum_reduce_block(NVSHMEM_TEAM_WORLD, to, from, count))
 OPERATION(reducescatter_block, nvshmemx_float_sum_reducescatter_block(NVSHMEM_TEAM_WORLD, to, from, count))
+
+// Tiles of `count` rows of 64 elements.
+__host__ __device__ constexpr auto tile(const float* data, size_t count) {
+  const int rows = static_cast<int>(count);
+  return nvshmemx::Tensor(const_cast<float*>(data), nvshmemx::make_layout(nvshmemx::make_shape(rows, ConstInt<64>()),
+                                                                          nvshmemx::make_stride(rows, ConstInt<1>())));
+}
+using Tile = decltype(tile(nullptr, 0));
+using Ends = nvshmemx::shape<int, int>;
+#define TILE(name, algorithm) nvshmemx::name<Tile, Tile, Ends, nvshmemx::algorithm>
+#define TILES tile(from, count), tile(to, count), Ends(pe, 8), Ends(100, pe)
+OPERATION(tile_put_block, (TILE(tile_put_block, PEER_PUSH_NBI)(TILES, pe, 0)))
+OPERATION(tile_get_block, (TILE(tile_get_block, PEER_PULL_NBI)(TILES, pe, 0)))
+OPERATION(tile_broadcast_block, (TILE(tile_broadcast_block, NVLS_ONE_SHOT_PUSH_NBI)(NVSHMEM_TEAM_WORLD, TILES, 0)))
+OPERATION(tile_allgather_block, (TILE(tile_allgather_block, NVLS_ONE_SHOT_PUSH_NBI)(NVSHMEM_TEAM_WORLD, TILES, 0)))
+OPERATION(tile_pull_block, (TILE(tile_sum_reduce_block, NVLS_ONE_SHOT_PULL_NBI)(NVSHMEM_TEAM_WORLD, TILES, 0)))
+OPERATION(tile_push_block, (TILE(tile_sum_reduce_block, NVLS_TWO_SHOT_PUSH_NBI)(NVSHMEM_TEAM_WORLD, TILES, pe, 0)))
+OPERATION(tile_wait_block, nvshmemx::tile_collective_wait_block<nvshmemx::NVLS_ONE_SHOT_PUSH_NBI>(0, 0))

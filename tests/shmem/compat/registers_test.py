@@ -18,7 +18,7 @@ NVCC = os.environ.get("GDRKIT_NVCC", "")
 SOURCE = os.path.join(HERE, "registers.cu")
 LIMIT = 32 + 8
 BARRIER_LIMIT = 50 + 8
-COLLECTIVES = ("broadcast", "fcollect", "alltoall", "reduce")
+COLLECTIVES = ("broadcast", "fcollect", "alltoall", "reduce", "tile")
 
 
 def registers(report):
