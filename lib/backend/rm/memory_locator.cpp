@@ -207,6 +207,12 @@ base::Status by_ipc_handle(const driver::CudaCalls& cuda, RmDevice& device, cons
   return add_duplicate(device, piece, memory);
 }
 
+/// Adds why another way failed.
+base::Status with_reason(const base::Status& failed, const char* way, const base::Status& other) noexcept {
+  return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "%s; %s: %s", failed.error().text(),
+                           way, other.error().text());
+}
+
 }  // namespace
 
 base::Status OwnedMemory::free() noexcept {
@@ -225,11 +231,15 @@ base::Result<OwnedMemory> locate(const driver::CudaCalls& cuda, driver::System& 
   if (found) return memory;
   if ((range.attributes.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) != 0) {
     (void)memory.free();
-    if (by_exported_file(cuda, system, device, range, memory)) return memory;
+    const base::Status exported = by_exported_file(cuda, system, device, range, memory);
+    if (exported) return memory;
+    found = with_reason(found, "as an exported file", exported);
   }
   if (settings.allow_ipc_handle && range.attributes.is_legacy_ipc_capable != 0) {
     (void)memory.free();
-    if (by_ipc_handle(cuda, device, range, memory)) return memory;
+    const base::Status opened = by_ipc_handle(cuda, device, range, memory);
+    if (opened) return memory;
+    found = with_reason(found, "with an IPC handle", opened);
   }
   return base::pass(found);
 } catch (...) {

@@ -54,6 +54,24 @@ TEST_P(RmVersion, ImportsAnExportedFileIfTheHookCannotBeInstalled) {
   EXPECT_TRUE(is_clean(machine));
 }
 
+TEST_P(RmVersion, ReportsWhyEachWayToFindTheMemoryFailed) {
+  RmMachine machine(GetParam());
+  const std::uint64_t address = machine.cuda.vmm({2 * mib}, true);
+  machine.cuda.is_hook_installable = false;
+  fakes::FaultPlan plan;
+  plan.fail_every("mem_export", {0, 0, 801});
+  fakes::FaultyCuda cuda(machine.cuda, plan);
+  std::string text;  // checked after the objects that it names are destroyed
+  {
+    auto backend = open_rm_on(machine.rm, cuda, machine.settings);
+    ASSERT_TRUE(backend) << backend.error().text();
+    text = tests::text_of((*backend)->pin({address, 2 * mib, false, true}));
+  }
+  EXPECT_THAT(text, ::testing::HasSubstr("cannot observe the ioctl calls of libcuda"));
+  EXPECT_THAT(text, ::testing::HasSubstr("as an exported file: cannot pin the memory: cuMemExportToShareableHandle"));
+  EXPECT_TRUE(is_clean(machine));
+}
+
 TEST_P(RmVersion, UsesAnIpcHandleIfAllowed) {
   RmMachine machine(GetParam());
   machine.settings.allow_ipc_handle = true;
