@@ -66,8 +66,8 @@ GDRKIT_SHMEM_FUNCTION int size_inside(int size, const Tuple& start, const Tuple&
     (void)boundary;
     return size < 0 ? 0 : size;
   } else {
-    const int left = element_or<dimension>(boundary, INT_MAX) - element_or<dimension>(start, 0);
-    const int inside = left < size ? left : size;
+    const std::int64_t left = std::int64_t{element_or<dimension>(boundary, INT_MAX)} - element_or<dimension>(start, 0);
+    const int inside = left < size ? static_cast<int>(left < 0 ? 0 : left) : size;
     return inside < 0 ? 0 : inside;
   }
 }
@@ -93,7 +93,9 @@ GDRKIT_SHMEM_FUNCTION Region region_of(const Tile<T>& target, const Tile<Source>
   Region region{column == 0 ? first : second, column == 0 ? second : first, target.stride(column),
                 target.stride(row),           source.stride(column),        source.stride(row)};
   if (region.columns == 0) region.rows = 0;
-  if (region.is_dense() && region.to_row == region.from_row && static_cast<unsigned>(region.to_row) == region.columns) {
+  const bool can_merge = std::uint64_t{region.columns} * region.rows <= UINT_MAX;
+  if (can_merge && region.is_dense() && region.to_row == region.from_row &&
+      static_cast<unsigned>(region.to_row) == region.columns) {
     region.columns *= region.rows;
     region.rows = region.rows == 0 ? 0 : 1;
   }

@@ -84,15 +84,24 @@ GDRKIT_SHMEM_FUNCTION void copy_region(const State& state, T* to, const T* from,
 // arguments, before they communicate; or NVSHMEMX_ERROR_INTERNAL if a wait exceeded the state's limit.
 
 template <class T>
-GDRKIT_SHMEM_FUNCTION int count_of(const Tile<T>& tile) {
-  return tile.sizes[0] * tile.sizes[1];
+GDRKIT_SHMEM_FUNCTION bool is_empty(const Tile<T>& tile) {
+  return tile.sizes[0] <= 0 || tile.sizes[1] <= 0;
 }
-/// `parts`: number of sources that the target holds.
+/// Returns whether the target has the source's address, but other elements than the source.
 template <class T, class Source>
-GDRKIT_SHMEM_FUNCTION bool are_valid(const Tile<T>& target, const Tile<Source>& source, int parts, std::uint64_t flag) {
+GDRKIT_SHMEM_FUNCTION bool are_rearranged_in_place(const Tile<T>& target, const Tile<Source>& source) {
+  return target.data == source.data && ((source.sizes[0] > 1 && target.strides[0] != source.strides[0]) ||
+                                        (source.sizes[1] > 1 && target.strides[1] != source.strides[1]));
+}
+template <class T, class Source>
+GDRKIT_SHMEM_FUNCTION bool are_usable(const Tile<T>& target, const Tile<Source>& source, std::uint64_t flag) {
   static_assert(std::is_same_v<T, std::remove_const_t<Source>>, "tile functions: the tensors have different types");
   static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0, "tile functions: elements of 1, 2, 4 or 8 bytes");
-  return target.data != nullptr && source.data != nullptr && count_of(source) * parts == count_of(target) && flag == 0;
+  return target.data != nullptr && source.data != nullptr && flag == 0;
+}
+template <class T, class Source>
+GDRKIT_SHMEM_FUNCTION bool are_valid(const Tile<T>& target, const Tile<Source>& source, std::uint64_t flag) {
+  return are_usable(target, source, flag) && target.sizes[0] == source.sizes[0] && target.sizes[1] == source.sizes[1];
 }
 GDRKIT_SHMEM_FUNCTION int status_of(bool is_whole) { return is_whole ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INTERNAL; }
 
@@ -101,7 +110,7 @@ template <bool is_put, class T, class Source, class Tuple, class Group>
 GDRKIT_SHMEM_FUNCTION int copy_tile(const State& state, const Tile<T>& target, const Tile<Source>& source,
                                     const Tuple& start, const Tuple& boundary, int pe, std::uint64_t flag,
                                     Group group) {
-  if (!are_valid(target, source, 1, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if (!are_valid(target, source, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
   copy_region<is_put, T>(state, target.data, source.data, region_of(target, source, start, boundary), pe, group);
   group.sync();
   return NVSHMEMX_SUCCESS;
@@ -111,7 +120,7 @@ template <class T, class Source, class Tuple, class Group>
 GDRKIT_SHMEM_FUNCTION int broadcast_tile(const State& state, Team team, const Tile<T>& target,
                                          const Tile<Source>& source, const Tuple& start, const Tuple& boundary,
                                          std::uint64_t flag, Group group) {
-  if (!are_valid(target, source, 1, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if (!are_valid(target, source, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
   const TeamState& of_team = team_state(state, team);
   const Region region = region_of(target, source, start, boundary);
   const Members members(of_team);
@@ -129,14 +138,17 @@ GDRKIT_SHMEM_FUNCTION int allgather_tile(const State& state, Team team, const Ti
                                          const Tile<Source>& source, const Tuple& start, const Tuple& boundary,
                                          std::uint64_t flag, Group group) {
   const TeamState& of_team = team_state(state, team);
-  if (!are_valid(target, source, of_team.n_pes, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
-  if (count_of(source) == 0) return NVSHMEMX_SUCCESS;
+  if (!are_usable(target, source, flag) || is_empty(target) != is_empty(source)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if (is_empty(source)) return NVSHMEMX_SUCCESS;
   const int fast = contiguous_dimension(target, source), slow = 1 - fast;
-  if (target.size(fast) % source.size(fast) != 0) return NVSHMEMX_ERROR_INVALID_VALUE;
-  const int at = of_team.pe * source.size(fast);
+  const int across = target.size(fast) / source.size(fast), along = target.size(slow) / source.size(slow);
+  if (target.size(fast) != across * source.size(fast) || target.size(slow) != along * source.size(slow) ||
+      std::int64_t{across} * along != of_team.n_pes) {
+    return NVSHMEMX_ERROR_INVALID_VALUE;
+  }
   Tile<T> part = target;
-  part.data += offset_of(static_cast<unsigned>(at % target.size(fast)), target.stride(fast),
-                         static_cast<unsigned>(at / target.size(fast) * source.size(slow)), target.stride(slow));
+  part.data += offset_of(static_cast<unsigned>(of_team.pe % across * source.size(fast)), target.stride(fast),
+                         static_cast<unsigned>(of_team.pe / across * source.size(slow)), target.stride(slow));
   part.sizes[0] = source.sizes[0];
   part.sizes[1] = source.sizes[1];
   return broadcast_tile(state, team, part, source, start, boundary, flag, group);
@@ -153,7 +165,8 @@ GDRKIT_SHMEM_FUNCTION int reduce_tile(const State& state, Team team, const Tile<
                                       const Tuple& start, const Tuple& boundary, Reducer reducer, int root,
                                       std::uint64_t flag, Group group) {
   const TeamState& of_team = team_state(state, team);
-  if (!are_valid(target, source, 1, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if (!are_valid(target, source, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
+  if (are_rearranged_in_place(target, source)) return NVSHMEMX_ERROR_INVALID_VALUE;  // threads would race
   if (reducer != Reducer::every_pe && (root < 0 || root >= of_team.n_pes)) return NVSHMEMX_ERROR_INVALID_VALUE;
   if (!team_barrier(state, team, group)) return NVSHMEMX_ERROR_INTERNAL;  // all sources may be read
   if (reducer != Reducer::every_pe && root != of_team.pe) return NVSHMEMX_SUCCESS;

@@ -40,8 +40,8 @@ struct ElementOf<cutlass::bfloat16_t> {
  *  tensor. Elements with a coordinate of `boundary` or more are not accessed. If tuple_t has no data members
  *  (`struct empty {}`), the tile is complete.
  *
- *  All functions return NVSHMEMX_SUCCESS, or NVSHMEMX_ERROR_INVALID_VALUE if an address is null, the shapes do not fit,
- *  the root is out of range or `flag` is not 0. Collectives return NVSHMEMX_ERROR_INTERNAL if a wait exceeded the
+ *  All functions return NVSHMEMX_SUCCESS, or NVSHMEMX_ERROR_INVALID_VALUE if an address is null, the shapes differ, the
+ *  root is out of range or `flag` is not 0. Collectives return NVSHMEMX_ERROR_INTERNAL if a wait exceeded the
  * limit; the team is unusable then.
  *
  *  Collectives use one group of each PE of the team, and groups of the same kind. A team has one collective at a time,

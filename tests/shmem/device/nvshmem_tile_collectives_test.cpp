@@ -174,6 +174,21 @@ TEST_P(NvshmemTileCollectives, AllgatherArrangesThePartsInTheTarget) {
   });
 }
 
+TEST(NvshmemTileCollectives, AllgatherRejectsTargetsWithoutWholeParts) {
+  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+    const State state = pe.gpu_code().state();
+    const Memory<float> memory(pe);
+    memory.fill(pe.pe());
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    // 3 rows do not consist of parts with 2 rows, although the numbers of elements match.
+    EXPECT_EQ(detail::allgather_tile(state, GDRKIT_SHMEM_TEAM_WORLD, tile(memory.target, Pair(3, 10), Pair(10, 1)),
+                                     tile(memory.source, Pair(2, 5), Pair(5, 1)), Whole(), Whole(), 0, thread()),
+              NVSHMEMX_ERROR_INVALID_VALUE);
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    expect_equal(memory.target, std::vector<float>(room, 99), "untouched");
+  });
+}
+
 TEST(NvshmemTileCollectives, TeamsCountTheirMembers) {
   run_shmem_job({.n_pes = 4}, [](Pe& pe) {
     const State state = pe.gpu_code().state();

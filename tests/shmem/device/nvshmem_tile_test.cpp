@@ -4,7 +4,9 @@
 // oracle computes every element of the target memory, gaps included.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 
 #include "shmem/device/tiles.hpp"
 
@@ -138,6 +140,52 @@ TEST(NvshmemTile, TensorsOfOneDimensionAndConstantsHaveNoOtherBounds) {
   });
 }
 
+TEST(NvshmemTile, RegionsDoNotOverflow) {
+  float element = 0;
+  const auto region_of = [&](Pair sizes, Pair start, Pair boundary) {
+    const auto all = tile(&element, sizes, Pair(std::get<1>(sizes), 1));
+    return detail::region_of(all, all, start, boundary);
+  };
+  const detail::Region merged = region_of({65535, 65537}, {0, 0}, {INT_MAX, INT_MAX});
+  EXPECT_EQ(merged.rows, 1U);
+  EXPECT_EQ(merged.columns, UINT_MAX);
+  const detail::Region large = region_of({65536, 65537}, {0, 0}, {INT_MAX, INT_MAX});  // 2^32 + 2^16 elements
+  EXPECT_EQ(large.rows, 65536U);
+  EXPECT_EQ(large.columns, 65537U);
+  const detail::Region before = region_of({4, 8}, {-1, -2}, {INT_MAX, INT_MAX});
+  EXPECT_EQ(before.rows * before.columns, 4U * 8U);
+  const detail::Region beyond = region_of({4, 8}, {INT_MAX, 0}, {-2, 8});
+  EXPECT_EQ(beyond.rows * beyond.columns, 0U);
+}
+
+TEST(NvshmemTile, AcceptsColumnsOfOneAndTwoDimensions) {
+  run_shmem_job({}, [](Pe& pe) {
+    const State state = pe.gpu_code().state();
+    const Memory<int> memory(pe);
+    memory.fill(pe.pe());
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    const auto line = tile(memory.target, std::tuple(20), std::tuple(2));
+    const auto column = tile(memory.target, Pair(20, 1), Pair(2, 1));
+    EXPECT_EQ(detail::copy_tile<true>(state, line, tile(memory.source, Pair(20, 1), Pair(3, 1)), Whole(), Whole(),
+                                      1 - pe.pe(), 0, thread()),
+              NVSHMEMX_SUCCESS);
+    quiet(state);
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    std::vector<int> wanted(room, 99);
+    for (std::size_t i = 0; i < 20; ++i) wanted[2 * i] = value_of(1 - pe.pe(), static_cast<int>(3 * i));
+    expect_equal(memory.target, wanted, "one dimension");
+    // In place, only the strides of dimensions with several elements must be equal.
+    EXPECT_EQ(detail::reduce_tile<GDRKIT_SHMEM_MAX>(state, GDRKIT_SHMEM_TEAM_WORLD, line, column, Whole(), Whole(),
+                                                    Reducer::every_pe, -1, 0, thread()),
+              NVSHMEMX_SUCCESS);
+    for (std::size_t i = 0; i < 20; ++i) {
+      wanted[2 * i] = std::max(value_of(0, static_cast<int>(3 * i)), value_of(1, static_cast<int>(3 * i)));
+    }
+    expect_equal(memory.target, wanted, "in place");
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  });
+}
+
 TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
   run_shmem_job({}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
@@ -147,6 +195,8 @@ TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
     const auto good = tile(memory.target, Pair(4, 8), Pair(8, 1));
     const auto null = tile(static_cast<float*>(nullptr), Pair(4, 8), Pair(8, 1));
     const auto larger = tile(memory.target, Pair(4, 9), Pair(16, 1));
+    const auto swapped = tile(memory.target, Pair(8, 4), Pair(4, 1));  // the same number of elements
+    const auto line = tile(memory.target, std::tuple(32), std::tuple(1));
     const auto uneven = tile(memory.target, Pair(5, 12), Pair(12, 1));
     const auto source_of_uneven = tile(memory.source, Pair(6, 5), Pair(5, 1));
     const auto source = tile(memory.source, Pair(4, 8), Pair(8, 1));
@@ -156,10 +206,21 @@ TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
     EXPECT_EQ(put(null, source, 0), NVSHMEMX_ERROR_INVALID_VALUE);
     EXPECT_EQ(put(good, null, 0), NVSHMEMX_ERROR_INVALID_VALUE);
     EXPECT_EQ(put(larger, source, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(put(swapped, source, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(put(tile(memory.target, Pair(1, 32), Pair(32, 1)), tile(memory.source, Pair(32, 1), Pair(1, 32)), 0),
+              NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(put(line, tile(memory.source, Pair(1, 32), Pair(32, 1)), 0), NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(put(tile(memory.target, Pair(0, 8), Pair(8, 1)), tile(memory.source, Pair(8, 0), Pair(1, 8)), 0),
+              NVSHMEMX_ERROR_INVALID_VALUE);
     EXPECT_EQ(put(good, source, 1), NVSHMEMX_ERROR_INVALID_VALUE);
+    State impatient = state;
+    impatient.limit_ns = 100'000'000;
+    const auto reduce_by = [&](Reducer reducer, const auto& to, const auto& from, int root, std::uint64_t flag) {
+      return detail::reduce_tile<GDRKIT_SHMEM_SUM>(impatient, GDRKIT_SHMEM_TEAM_WORLD, to, from, Whole(), Whole(),
+                                                   reducer, root, flag, thread());
+    };
     const auto reduce = [&](const auto& to, int root, std::uint64_t flag) {
-      return detail::reduce_tile<GDRKIT_SHMEM_SUM>(state, GDRKIT_SHMEM_TEAM_WORLD, to, source, Whole(), Whole(),
-                                                   Reducer::root_for_all, root, flag, thread());
+      return reduce_by(Reducer::root_for_all, to, source, root, flag);
     };
     // Only one PE calls: a reduction that communicated would wait for the other.
     if (pe.pe() == 0) {
@@ -167,14 +228,30 @@ TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
       EXPECT_EQ(reduce(good, 2, 0), NVSHMEMX_ERROR_INVALID_VALUE);
       EXPECT_EQ(reduce(null, 0, 0), NVSHMEMX_ERROR_INVALID_VALUE);
       EXPECT_EQ(reduce(good, 0, 1), NVSHMEMX_ERROR_INVALID_VALUE);
+      EXPECT_EQ(reduce(swapped, 0, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+      const auto square = tile(memory.target, Pair(8, 8), Pair(8, 1));
+      const auto transposed = tile(memory.target, Pair(8, 8), Pair(1, 8));
+      for (const Reducer reducer : {Reducer::every_pe, Reducer::root_for_itself, Reducer::root_for_all}) {
+        EXPECT_EQ(reduce_by(reducer, square, transposed, 0, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+      }
       EXPECT_EQ(detail::wait_for_tiles(state, GDRKIT_SHMEM_TEAM_WORLD, true, 1, thread()),
                 NVSHMEMX_ERROR_INVALID_VALUE);
     }
     const auto gather = [&](const auto& to, const auto& from) {
       return detail::allgather_tile(state, GDRKIT_SHMEM_TEAM_WORLD, to, from, Whole(), Whole(), 0, thread());
     };
+    const auto source_of_pairs = tile(memory.source, Pair(1, 2), Pair(2, 1));
+    const auto empty = tile(memory.source, Pair(0, 8), Pair(8, 1));
     EXPECT_EQ(gather(good, source), NVSHMEMX_ERROR_INVALID_VALUE);              // room for one part only
     EXPECT_EQ(gather(uneven, source_of_uneven), NVSHMEMX_ERROR_INVALID_VALUE);  // rows of 2.4 parts
+    const auto source_of_columns = tile(memory.source, Pair(2, 6), Pair(6, 1));
+    EXPECT_EQ(gather(tile(memory.target, Pair(1, 24), Pair(24, 1)), source_of_columns),
+              NVSHMEMX_ERROR_INVALID_VALUE);  // columns of 0.5 parts
+    // 2^32 + 4 elements, where two parts have 4.
+    EXPECT_EQ(gather(tile(memory.target, Pair((1 << 30) + 1, 4), Pair(4, 1)), source_of_pairs),
+              NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(gather(good, empty), NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(gather(tile(memory.target, Pair(0, 16), Pair(16, 1)), empty), NVSHMEMX_SUCCESS);
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     expect_equal(memory.target, std::vector<float>(room, 99), "untouched");
   });
