@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Misuse of gdrkit.hpp and shmem.hpp that must not compile, each next to the correct form, which must."""
+"""Misuse of gdrkit.hpp, shmem.hpp and NVSHMEM's tile functions that must not compile, each next to the correct form, which must."""
 import os
 import re
 import subprocess
@@ -76,34 +76,87 @@ CASES = {
     "store to constants": ("floats.store(1, 0);", "readable.store(1, 0);", "store"),
     "put to constants": ("readable.get(numbers, 0);", "readable.put(fixed, 0);", "cannot write to a symmetric span of const elements"),
 }
+# As in GPU kernels, but compiled for the host. NVSHMEM's tensors have the members of Tensor.
+TILE_HEADERS = """
+#include <gdrkit/compat/nvshmem_tile.cuh>
+
+#include <array>
+#include <tuple>
+
+"""
+TILE_START = """
+using namespace gdrkit::shmem;
+template <class Data, class Shape, class Stride>
+struct Tensor {
+  Data data() const { return {}; }
+  Shape shape() const { return {}; }
+  Stride stride() const { return {}; }
+};
+using One = std::tuple<int>;
+using Two = std::tuple<int, int>;
+struct Float8 { unsigned char bits; };
+struct Coordinates { int x, y; };
+template <class Data, class Shape, class Stride>
+auto tile() { return detail::tile_of(Tensor<Data, Shape, Stride>()); }
+template <class T, class Tuple = Two>
+int put(Tuple tuple = {}) {
+  const auto one = tile<T*, Two, Two>();
+  return detail::copy_tile<true>(State(), one, one, tuple, tuple, 0, 0, thread());
+}
+template <class T>
+int reduce() {
+  const auto one = tile<T*, Two, Two>();
+  return detail::reduce_tile<GDRKIT_SHMEM_SUM>(State(), 0, one, one, Two(), Two(), detail::Reducer::every_pe, 0, 0, thread());
+}
+void use() {
+"""
+TILE_CASES = {
+    "scalar shape": ("(void)tile<int*, One, One>();", "(void)tile<int*, int, int>();", "a shape must be a tuple of 1 or 2 sizes"),
+    "array as a shape": ("(void)tile<int*, Two, Two>();", "(void)tile<int*, std::array<int, 2>, Two>();", "a shape must be a tuple of 1 or 2 sizes"),
+    "three dimensions": ("(void)tile<int*, Two, Two>();", "(void)tile<int*, std::tuple<int, int, int>, std::tuple<int, int, int>>();",
+                         "a shape must be a tuple of 1 or 2 sizes"),
+    "scalar stride": ("(void)tile<int*, One, One>();", "(void)tile<int*, One, int>();", "as many elements as the shape"),
+    "too few strides": ("(void)tile<int*, Two, Two>();", "(void)tile<int*, Two, One>();", "as many elements as the shape"),
+    "iterator as data": ("(void)tile<int*, One, One>();", "struct Iterator {}; (void)tile<Iterator, One, One>();", r"data\(\) must return a pointer"),
+    "boundary without get": ("put<int>(One());", "put<int>(Coordinates());", "start_coord and boundary must be tuples"),
+    "put of 16 bytes": ("put<Float8>();", "struct Long { long words[2]; }; put<Long>();", "elements of 1, 2, 4 or 8 bytes"),
+    "sum of 8-bit floats": ("reduce<Half>(); reduce<Bfloat16>(); reduce<double>(); reduce<char>();", "reduce<Float8>();",
+                            "elements must be integers, float, double, __half or __nv_bfloat16"),
+}
 
 
 class Misuse(unittest.TestCase):
+    headers, start, cases = HEADERS, START, CASES
+
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.header = os.path.join(folder.name, "headers.hpp")
         with open(cls.header, "w", encoding="utf-8") as file:
-            file.write(HEADERS)
+            file.write(cls.headers)
         subprocess.run([*COMPILER, "-x", "c++-header", cls.header, "-o", cls.header + ".gch"], check=True)  # read once for all cases
 
     def compiled(self, body):
         """(whether it compiles, what the compiler printed in plain quotes)"""
-        ended = subprocess.run([*COMPILER, "-include", self.header, "-x", "c++", "-fsyntax-only", "-"], input=START + body + "\n}\n", text=True,
+        ended = subprocess.run([*COMPILER, "-include", self.header, "-x", "c++", "-fsyntax-only", "-"], input=self.start + body + "\n}\n", text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env={**os.environ, "LC_ALL": "C"})
         return ended.returncode == 0, ended.stdout
 
     def test_the_correct_forms_compile(self):
-        ok, text = self.compiled("\n".join(f"  {{ {correct} }}" for correct, _, _ in CASES.values()))
+        ok, text = self.compiled("\n".join(f"  {{ {correct} }}" for correct, _, _ in self.cases.values()))
         self.assertTrue(ok, text[:4000])
 
     def test_misuse_does_not_compile(self):
-        for name, (_, wrong, message) in CASES.items():
+        for name, (_, wrong, message) in self.cases.items():
             with self.subTest(name):
                 ok, text = self.compiled("  " + wrong)
                 self.assertFalse(ok, wrong)
                 self.assertRegex(text, re.compile(message))
+
+
+class TileMisuse(Misuse):
+    headers, start, cases = TILE_HEADERS, TILE_START, TILE_CASES
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ struct TupleSize<Tuple<Elements...>> : std::integral_constant<int, int{sizeof...
 template <int index, class Number, class Tuple>
 GDRKIT_SHMEM_FUNCTION Number element_or(const Tuple& tuple, Number otherwise) {
   if constexpr (index < TupleSize<Tuple>::value) {
-    return static_cast<Number>(get<index>(tuple));  // found in the namespace of the tuple
+    // Lookup finds gdrkit::shmem::get, so C++17 parses a template argument list; argument-dependent lookup adds the
+    // tuple's get.
+    return static_cast<Number>(get<index>(tuple));
   } else {
     return otherwise;
   }
@@ -45,8 +47,11 @@ template <class Tensor>
 GDRKIT_SHMEM_FUNCTION auto tile_of(Tensor tensor) {
   const auto shape = tensor.shape();
   const auto stride = tensor.stride();
-  static_assert(TupleSize<std::remove_cv_t<decltype(shape)>>::value <= 2,
-                "tile functions: a tensor has 1 or 2 dimensions");
+  constexpr int dimensions = TupleSize<std::remove_cv_t<decltype(shape)>>::value;
+  static_assert(dimensions == 1 || dimensions == 2, "tile functions: a shape must be a tuple of 1 or 2 sizes");
+  static_assert(TupleSize<std::remove_cv_t<decltype(stride)>>::value == dimensions,
+                "tile functions: the strides must be a tuple with as many elements as the shape");
+  static_assert(std::is_pointer_v<decltype(tensor.data())>, "tile functions: data() must return a pointer");
   return Tile<std::remove_pointer_t<decltype(tensor.data())>>{tensor.data(),
                                                               {element_or<0>(shape, 1), element_or<1>(shape, 1)},
                                                               {element_or<0>(stride, 0), element_or<1>(stride, 0)}};
@@ -66,6 +71,7 @@ GDRKIT_SHMEM_FUNCTION int size_inside(int size, const Tuple& start, const Tuple&
     (void)boundary;
     return size < 0 ? 0 : size;
   } else {
+    static_assert(TupleSize<Tuple>::value > 0, "tile functions: start_coord and boundary must be tuples");
     const std::int64_t left = std::int64_t{element_or<dimension>(boundary, INT_MAX)} - element_or<dimension>(start, 0);
     const int inside = left < size ? static_cast<int>(left < 0 ? 0 : left) : size;
     return inside < 0 ? 0 : inside;

@@ -107,7 +107,8 @@ typedef enum {
   NVLS_TWO_SHOT_PUSH_NBI = 2,
   NVLS_TWO_SHOT_PULL_NBI = 3
 } tile_coll_algo_t;
-/** @brief Algorithms of tile_put and tile_get. gdrkit selects the path by the PE, not by the algorithm. */
+/** @brief Algorithms of tile_put (PUSH) and tile_get (PULL). The values of PUSH and PULL are equal, as in NVSHMEM.
+ *  gdrkit selects the path according to the PE, not to the algorithm. */
 typedef enum { PEER_PUSH_NBI = 0, PEER_PULL_NBI = 0, REMOTE_PUSH_NBI = 1, REMOTE_PULL_NBI = 1 } tile_algo_t;
 
 }  // namespace nvshmemx

@@ -171,6 +171,9 @@ GDRKIT_SHMEM_FUNCTION int reduce_tile(const State& state, Team team, const Tile<
   if (!team_barrier(state, team, group)) return NVSHMEMX_ERROR_INTERNAL;  // all sources may be read
   if (reducer != Reducer::every_pe && root != of_team.pe) return NVSHMEMX_SUCCESS;
   using Element = typename ElementOf<T>::Type;
+  static_assert(std::is_integral_v<Element> || std::is_floating_point_v<Element> || std::is_same_v<Element, Half> ||
+                    std::is_same_v<Element, Bfloat16>,
+                "tile reductions: elements must be integers, float, double, __half or __nv_bfloat16");
   auto* const to = reinterpret_cast<Element*>(target.data);
   const auto* const from = reinterpret_cast<const Element*>(source.data);
   const bool is_shared = reducer == Reducer::every_pe && target.data == source.data;

@@ -71,16 +71,17 @@ namespace nvshmemx {
  *  @param[in] pe PE number, 0 to n_pes - 1.
  *  @param[in] flag 0.
  *  @return Status. */
-#define GDRKIT_NVSHMEM_TILE_COPY(name, is_put, suffix, group)                                                          \
+#define GDRKIT_NVSHMEM_TILE_COPY(name, is_put, ALGO, suffix, group)                                                    \
   GDRKIT_NVSHMEM_TILE(                                                                                                 \
       tile_algo_t, int name##suffix(src_tensor_t src, dst_tensor_t dst, tuple_t start_coord, tuple_t boundary, int pe, \
                                     uint64_t flag) {                                                                   \
+        static_assert(algo == PEER_##ALGO || algo == REMOTE_##ALGO, #name ": use PEER_" #ALGO " or REMOTE_" #ALGO);    \
         return ::gdrkit::shmem::detail::copy_tile<is_put>(GDRKIT_NVSHMEM_STATE, GDRKIT_NVSHMEM_TILES, start_coord,     \
                                                           boundary, pe, flag, ::gdrkit::shmem::group);                 \
       })
-#define GDRKIT_NVSHMEM_TILE_COPIES(suffix, group)         \
-  GDRKIT_NVSHMEM_TILE_COPY(tile_put, true, suffix, group) \
-  GDRKIT_NVSHMEM_TILE_COPY(tile_get, false, suffix, group)
+#define GDRKIT_NVSHMEM_TILE_COPIES(suffix, group)                   \
+  GDRKIT_NVSHMEM_TILE_COPY(tile_put, true, PUSH_NBI, suffix, group) \
+  GDRKIT_NVSHMEM_TILE_COPY(tile_get, false, PULL_NBI, suffix, group)
 GDRKIT_NVSHMEM_FOR_EACH_GROUP(GDRKIT_NVSHMEM_TILE_COPIES)
 
 /** @brief tile_broadcast puts the caller's tile to all PEs of the team: only the root calls it. tile_allgather puts it
