@@ -147,6 +147,25 @@ class Nvcc(unittest.TestCase):
                              *FOLDERS, "-x", "cu", "-c", "-o", os.devnull, "-"], source)
                 self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
+    def test_host_cxx_has_tensors_if_it_finds_the_cxx_library_of_cuda(self):
+        include = os.path.join(os.path.dirname(os.path.dirname(self.nvcc)), "include")
+        folders = [folder for folder in (include, os.path.join(include, "cccl")) if os.path.exists(os.path.join(folder, "cuda", "std", "tuple"))]
+        if not folders:
+            self.skipTest("cuda/std/tuple not found")
+        source = """
+            #include <nvshmemx.h>
+            constexpr nvshmemx::Tensor tile(static_cast<float*>(nullptr), nvshmemx::make_layout(nvshmemx::make_shape(3, ConstInt<4>{}),
+                                                                                              nvshmemx::make_stride(ConstInt<4>{}, ConstInt<1>{})));
+            static_assert(tile.data() == nullptr && cuda::std::get<0>(tile.shape()) == 3);
+        """
+        for compiler in compilers("c++"):
+            for standard in ("c++17", "c++20"):
+                for folder in [[], *([path] for path in folders)]:
+                    with self.subTest(compiler=compiler, standard=standard, folder=folder):
+                        ended = run([compiler, f"-std={standard}", "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Werror", *FOLDERS,
+                                     *("-I" + path for path in folder), "-"], source if folder else "#include <nvshmemx.h>\n")
+                        self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
+
     def test_compiles_the_nvshmem_side_of_the_benchmark(self):
         """Only builds with NVSHMEM compile this file. Our headers with NVSHMEM's names are sufficient."""
         ended = run([self.nvcc, "-std=c++17", "-arch=compute_75", "-rdc=true", "-dc", *FOLDERS, "-I" + ROOT, "-o", os.devnull,
