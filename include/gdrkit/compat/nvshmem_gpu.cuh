@@ -206,7 +206,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team
 struct WarpGroupOfFour {
   GDRKIT_SHMEM_FUNCTION unsigned rank() const { return block().rank() % 128; }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return 128; }
-  /// Uses barriers 8 to 15 of the block, because CUTLASS and the compiler use the lowest ones.
+  /// Uses hardware barriers 8 to 15 of the block. __syncthreads uses barrier 0, and CUTLASS reserves 0 to 7 for itself.
+  /// CUTLASS maps its user barriers 0 to 7 to 8 to 15, so a group's barrier must not be in use by the GPU kernel.
   GDRKIT_SHMEM_FUNCTION unsigned barrier() const { return 8 + block().rank() / 128; }
   GDRKIT_SHMEM_FUNCTION void sync() const { asm volatile("bar.sync %0, 128;" ::"r"(barrier()) : "memory"); }
   GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const {

@@ -62,8 +62,8 @@ GDRKIT_SHMEM_FUNCTION int contiguous_dimension(const Tile<T>& target, const Tile
   return target.strides[1] == 1 && source.strides[1] == 1 ? 1 : 0;
 }
 
-/// Returns how many of `size` elements from `start` on are before `boundary`. A tuple type without data members sets no
-/// boundary, as in NVSHMEM. A dimension that the tuples lack has no boundary.
+/// Returns the number of elements in [start, start + size) below `boundary`. A tuple type without data members sets no
+/// boundary, as in NVSHMEM. Dimensions missing from the tuples are not limited.
 template <int dimension, class Tuple>
 GDRKIT_SHMEM_FUNCTION int size_inside(int size, const Tuple& start, const Tuple& boundary) {
   if constexpr (std::is_empty_v<Tuple>) {
@@ -89,7 +89,7 @@ struct Region {
 
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool is_dense() const { return to_column == 1 && from_column == 1; }
 };
-/// Returns the elements of the source's shape that are inside the boundary. Rows without gaps become one row.
+/// Returns the elements of the source's shape that are inside the boundary. Merges rows without gaps into one row.
 template <class T, class Source, class Tuple>
 GDRKIT_SHMEM_FUNCTION Region region_of(const Tile<T>& target, const Tile<Source>& source, const Tuple& start,
                                        const Tuple& boundary) {
@@ -114,8 +114,8 @@ struct Share {
   unsigned count;
 };
 
-/// The words of one thread: each `share.count`-th of a grid, row by row. It divides only at the beginning, because a
-/// GPU divides by many instructions.
+/// The words of one thread: each `share.count`-th of a grid, row by row. It divides only in the constructor, because
+/// integer division takes many instructions on a GPU.
 struct Walk {
   unsigned columns;
   unsigned rows;
@@ -174,8 +174,8 @@ GDRKIT_SHMEM_FUNCTION unsigned transform_words(const Region& region, unsigned be
   return begin + words_per_row * elements;
 }
 /// Performs load and store on all elements of a region, in the widest words for which all rows are aligned.
-/// `addresses`: the addresses of both tiles, combined by OR. All PEs with the same region and alignment share words in
-/// the same way.
+/// `addresses`: the addresses of both tiles, combined by OR. All PEs with the same region and alignment assign the same
+/// words to the same thread.
 template <unsigned batch, std::size_t element_bytes, class Load, class Store>
 GDRKIT_SHMEM_FUNCTION void transform(const Region& region, std::uintptr_t addresses, Share share, const Load& load,
                                      const Store& store) {

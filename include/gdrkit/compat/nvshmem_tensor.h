@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's types of tensors, and the algorithms of its tile functions. C++17, with the headers of CUDA's C++ library.
+ * NVSHMEM's tensor types, and the algorithms of its tile functions. C++17, with the headers of CUDA's C++ library.
  * Included by nvshmem_tile.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_TENSOR_H
 #define GDRKIT_COMPAT_NVSHMEM_TENSOR_H
@@ -27,7 +27,7 @@ namespace nvshmemx {
 /** @brief Number of elements in each dimension, as int or ConstInt. Also the coordinates of an element. */
 template <class... Sizes>
 using shape = cuda::std::tuple<Sizes...>;
-/** @brief Distance of neighbours in each dimension, in elements. */
+/** @brief Distance between adjacent elements in each dimension, in elements. */
 template <class... Distances>
 using stride = cuda::std::tuple<Distances...>;
 
@@ -82,7 +82,7 @@ class Tensor {
   /** @param[in] data Address of the first element.
    *  @param[in] layout The layout. */
   GDRKIT_NVSHMEM_TENSOR Tensor(T* data, Layout layout) : data_(data), layout_(layout) {}
-  /** @brief Makes a tensor without memory.
+  /** @brief Makes a tensor with a null address.
    *  @param[in] layout The layout. */
   GDRKIT_NVSHMEM_TENSOR Tensor(Layout layout) : data_(nullptr), layout_(layout) {}
   /** @return Address of the first element. */

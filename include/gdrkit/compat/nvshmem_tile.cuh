@@ -131,7 +131,7 @@ GDRKIT_SHMEM_FUNCTION int broadcast_tile(const State& state, Team team, const Ti
   group.sync();
   return NVSHMEMX_SUCCESS;
 }
-/// Puts the source to this PE's part of the target of all members. Parts follow each other in the contiguous dimension
+/// Puts the source to this PE's part of the target of all members. Parts are adjacent in the contiguous dimension
 /// first, then in the other one.
 template <class T, class Source, class Tuple, class Group>
 GDRKIT_SHMEM_FUNCTION int allgather_tile(const State& state, Team team, const Tile<T>& target,
@@ -154,12 +154,16 @@ GDRKIT_SHMEM_FUNCTION int allgather_tile(const State& state, Team team, const Ti
   return broadcast_tile(state, team, part, source, start, boundary, flag, group);
 }
 
-/// Where the result of a reduction goes: each PE computes its own; the root computes its own; the root computes that of
-/// all PEs.
-enum class Reducer { every_pe, root_for_itself, root_for_all };
+/// Which PE computes the result.
+enum class Reducer {
+  every_pe,         ///< each PE, for its own target
+  root_for_itself,  ///< the root, for its own target
+  root_for_all,     ///< the root, for the targets of all PEs
+};
 
-/// tile_sum_reduce and the like. The source may be the target. Then, with Reducer::every_pe, each PE computes a part
-/// for all PEs: an element is written by the thread that has read it from all PEs.
+/// tile_{sum,min,max}_reduce. If the source is the target and the reducer is every_pe, each PE reduces a share of the
+/// elements and stores the results to all PEs. The thread that reads an element from all PEs also writes it, so no
+/// other thread reads it later.
 template <gdrkit_shmem_reduction reduction, class T, class Source, class Tuple, class Group>
 GDRKIT_SHMEM_FUNCTION int reduce_tile(const State& state, Team team, const Tile<T>& target, const Tile<Source>& source,
                                       const Tuple& start, const Tuple& boundary, Reducer reducer, int root,

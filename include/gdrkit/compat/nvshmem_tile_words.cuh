@@ -33,7 +33,7 @@ struct StoreWords {
     }
   }
 };
-/// Stores to all members.
+/// Stores the words to every member of the team.
 template <class T>
 struct SpreadWords {
   Members members;
