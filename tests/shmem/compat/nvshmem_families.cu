@@ -113,7 +113,7 @@ __global__ void by_groups(Objects o) {
 }
 
 // Every tile function, on tiles of 4 x 12 floats in rows of 16, of which 4 x 9 elements are inside the boundary. The
-// parts of tile_allgather are above each other.
+// parts of tile_allgather are stacked vertically.
 constexpr int tile_rows = 4, tile_columns = 12, row_stride = 16, tile_room = tile_rows * row_stride;
 __host__ __device__ constexpr auto tile(float* data, int rows = tile_rows) {
   return nvshmemx::Tensor(data, nvshmemx::make_layout(nvshmemx::make_shape(rows, ConstInt<tile_columns>()),
@@ -121,7 +121,7 @@ __host__ __device__ constexpr auto tile(float* data, int rows = tile_rows) {
 }
 using Tile = decltype(tile(nullptr));
 using Coordinates = nvshmemx::shape<int, int>;
-// Whether element `i` of a tile's memory has the value, or 0 where no tile function writes.
+// Returns whether element `i` has the value, or is 0 outside the boundary.
 __device__ bool holds(const float* tile, int i, int value) {
   return tile[i] == (i % row_stride < 9 ? static_cast<float>(value) : 0.F);
 }

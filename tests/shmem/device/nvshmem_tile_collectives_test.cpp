@@ -98,7 +98,7 @@ TEST_P(NvshmemTileCollectives, MinimaAndMaximaAreExact) {
   });
 }
 
-TEST_P(NvshmemTileCollectives, BroadcastPutsTheRootsTileToAllPes) {
+TEST_P(NvshmemTileCollectives, BroadcastCopiesTheRootsTileToAllPes) {
   run_shmem_job({.n_pes = GetParam()}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     const Memory<Half> memory(pe);
@@ -126,7 +126,7 @@ TEST_P(NvshmemTileCollectives, BroadcastPutsTheRootsTileToAllPes) {
 }
 
 /// Gathers tiles of 6 x 10 by a team. Part p begins at element (6 * (p / across), 10 * (p % across)) of the target if
-/// it is row major, and the like if it is column major.
+/// it is row major. If it is column major, rows and columns are exchanged.
 template <class Stride>
 void expect_allgather(Pe& pe, Team team, int first_pe, int pe_stride, bool is_row_major, int across, Stride to_stride,
                       Stride from_stride) {
@@ -189,7 +189,7 @@ TEST(NvshmemTileCollectives, AllgatherRejectsTargetsWithoutWholeParts) {
   });
 }
 
-TEST(NvshmemTileCollectives, TeamsCountTheirMembers) {
+TEST(NvshmemTileCollectives, UseNumbersInStridedTeams) {
   run_shmem_job({.n_pes = 4}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     auto made = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 3, -2, 2);  // PEs 3 and 1
@@ -212,7 +212,7 @@ TEST(NvshmemTileCollectives, TeamsCountTheirMembers) {
   });
 }
 
-TEST(NvshmemTileCollectives, CrossNodes) {
+TEST(NvshmemTileCollectives, ReduceAndGatherBetweenNodes) {
   run_on_two_nodes([](Pe& pe, std::span<const Shape> cases) {
     expect_reductions<GDRKIT_SHMEM_SUM, float>(pe, cases);
     expect_reductions<GDRKIT_SHMEM_MAX, Half>(pe, cases);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copies of tiles (gdrkit/compat/nvshmem_tile.cuh) by host threads, as in GPU kernels on the emulated device. The
-// oracle computes every element of the target memory, gaps included.
+// Copies of tiles (gdrkit/compat/nvshmem_tile.cuh) by host threads, as in GPU kernels on the emulated device. The test
+// computes the expected value of every element of the target memory, gaps included.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,14 +98,14 @@ TEST_P(NvshmemTile, CopiesExactlyTheElementsInside) {
   });
 }
 
-TEST(NvshmemTile, CopiesCrossNodes) {
+TEST(NvshmemTile, CopiesBetweenNodes) {
   run_on_two_nodes([](Pe& pe, std::span<const Shape> cases) {
     expect_copies<Half>(pe, cases);
     expect_copies<double>(pe, cases);
   });
 }
 
-TEST(NvshmemTile, TensorsOfOneDimensionAndConstantsHaveNoOtherBounds) {
+TEST(NvshmemTile, SupportsOneDimensionAndConstantSizes) {
   run_shmem_job({}, [](Pe& pe) {
     const State state = pe.gpu_code().state();
     const int other = 1 - pe.pe();

@@ -35,19 +35,19 @@ struct Whole {};  // without a boundary
 class Threads {
  public:
   struct Shared {
-    std::barrier<> meeting{group_threads};
-    std::atomic<unsigned> refusals{0};
+    std::barrier<> barrier{group_threads};
+    std::atomic<unsigned> false_conditions{0};
   };
   Threads(Shared* shared, unsigned number) : shared_(shared), number_(number) {}
   [[nodiscard]] unsigned rank() const { return number_; }
   [[nodiscard]] unsigned size() const { return group_threads; }
-  void sync() const { shared_->meeting.arrive_and_wait(); }
+  void sync() const { shared_->barrier.arrive_and_wait(); }
   [[nodiscard]] bool all(bool condition) const {
-    if (!condition) ++shared_->refusals;
+    if (!condition) ++shared_->false_conditions;
     sync();
-    const bool are_all = shared_->refusals == 0;
+    const bool are_all = shared_->false_conditions == 0;
     sync();
-    if (number_ == 0) shared_->refusals = 0;
+    if (number_ == 0) shared_->false_conditions = 0;
     sync();
     return are_all;
   }
@@ -173,7 +173,7 @@ inline const Shape shapes[] = {
     {"far outside", {8, 16}, {64, 1}, {32, 1}, 0, 0, {30, 0}, {9, 16}},
 };
 
-/// Runs `body` as four PEs on two nodes: stores reach one other PE, and the proxy the remaining two.
+/// Runs `body` as four PEs on two nodes. Each PE accesses one peer by stores and two through the proxy.
 inline void run_on_two_nodes(const std::function<void(Pe&, std::span<const Shape>)>& body) {
   tests::ShmemJobOptions job;
   job.n_pes = 4;

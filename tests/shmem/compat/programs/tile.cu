@@ -47,11 +47,11 @@ __global__ void __launch_bounds__(1024) transfer(T* put_target, T* get_target, T
   nvshmemx_barrier_all_block();
 }
 
-// NVSHMEM has no maxima of float.
+// NVSHMEM does not support tile_max_reduce for float.
 template <class T>
 constexpr bool has_maximum = !std::is_same_v<T, float>;
 
-// The tiles' roots take turns.
+// Tile i uses root i % n.
 template <class T>
 __global__ void __launch_bounds__(1024) reduce(T* two_shot, T* one_shot, T* source, int n) {
   using namespace nvshmemx;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(1024) reduce(T* two_shot, T* one_shot, T* sour
   CHECK(tile_collective_wait_block<NVLS_ONE_SHOT_PULL_NBI>(NVSHMEM_TEAM_WORLD, 0) == 0);
 }
 
-// The parts of the PEs follow each other in the rows.
+// The parts of the PEs are adjacent in each row.
 template <class T>
 __global__ void __launch_bounds__(1024) gather(T* target, T* source, int n) {
   nvshmemx::Tensor from(source, make_layout(make_shape(ConstInt<rows>{}, ConstInt<tile_columns>{}),
