@@ -63,10 +63,8 @@ struct ElementOf<cutlass::bfloat16_t> {
  *  time. Concurrent groups must use different teams.
  *
  *  Between nodes, the proxy transfers one row per command, or one element for reductions and for tiles without a
- *  contiguous dimension. tile_put, tile_get, tile_broadcast and tile_allgather do not return an error if such a
- *  transfer fails or exceeds the limit. A reduction uses 0 for a value whose transfer fails. It returns
- *  NVSHMEMX_ERROR_INTERNAL only if a value exceeds the limit. The next nvshmem_barrier_all or nvshmem_quiet of the CPU
- *  reports all of these.
+ *  contiguous dimension. If such a transfer fails or exceeds the limit, no tile function returns an error, and a
+ *  reduction uses 0 for the value. The next nvshmem_barrier_all or nvshmem_quiet of the CPU reports it.
  *  @{ */
 
 #define GDRKIT_NVSHMEM_FOR_EACH_GROUP(X) \
