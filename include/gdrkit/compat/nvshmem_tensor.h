@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's tensor types, and the algorithms of its tile functions. C++17, with the headers of CUDA's C++ library.
- * Included by nvshmem_tile.h. */
+ * NVSHMEM's tensor types, and the algorithms of its tile functions. Empty before C++17, and if the headers of CUDA's
+ * C++ library are not found. Included by nvshmem_tile.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_TENSOR_H
 #define GDRKIT_COMPAT_NVSHMEM_TENSOR_H
 
-#if defined(__cplusplus)
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#if __has_include(<cuda/std/tuple>)
 #include <cuda/std/tuple>
 #include <cuda/std/type_traits>
 
@@ -114,6 +115,7 @@ typedef enum { PEER_PUSH_NBI = 0, PEER_PULL_NBI = 0, REMOTE_PUSH_NBI = 1, REMOTE
 }  // namespace nvshmemx
 
 #undef GDRKIT_NVSHMEM_TENSOR
+#endif
 #endif
 
 #endif

@@ -6,14 +6,7 @@
 
 #include "nvshmem_base.h"
 
-/* Host C++ has the tensor types, too, if the headers of CUDA's C++ library are found. */
-#if defined(__CUDACC__)
 #include "nvshmem_tensor.h"
-#elif defined(__cplusplus) && __cplusplus >= 201703L
-#if __has_include(<cuda/std/tuple>)
-#include "nvshmem_tensor.h"
-#endif
-#endif
 
 #if defined(__CUDACC__)
 #include "nvshmem_tile.cuh"
