@@ -15,9 +15,8 @@ GDRKIT_SHMEM_FUNCTION int pe_of_member(const TeamState& team, unsigned member) {
   return team.first_pe + static_cast<int>(member) * team.pe_stride;
 }
 
-// The same for a team over several nodes: one element at a time. Out of line, so that a job on one node branches around
-// them.
-
+/// Reduces one element at a time, for a team over several nodes. Out of line, so that a job on one node branches around
+/// it.
 template <gdrkit_shmem_reduction reduction, class T>
 GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void reduce_region_over_nodes(State state, Team team, T* to, const T* from,
                                                                           Region region, bool is_spread, Share share) {

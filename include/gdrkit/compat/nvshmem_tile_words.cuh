@@ -47,19 +47,6 @@ struct SpreadWords {
     }
   }
 };
-/// Combines the elements of one word.
-template <gdrkit_shmem_reduction reduction, class T, class Word>
-GDRKIT_SHMEM_FUNCTION Word combine_words(const Word& left, const Word& right) {
-  constexpr unsigned count = sizeof(Word) / sizeof(T);
-  T lefts[count], rights[count];
-  memcpy(lefts, &left, sizeof left);
-  memcpy(rights, &right, sizeof right);
-  GDRKIT_SHMEM_UNROLLED
-  for (unsigned i = 0; i < count; ++i) lefts[i] = combine<reduction>(lefts[i], rights[i]);
-  Word combined;
-  memcpy(&combined, lefts, sizeof combined);
-  return combined;
-}
 /// Loads from all members and reduces in the order of their numbers, so that all PEs get the same bits.
 template <gdrkit_shmem_reduction reduction, class T>
 struct ReduceWords {
@@ -74,7 +61,7 @@ struct ReduceWords {
       Word others[n] = {};
       LoadWords<Reads::fresh, T>{members.at(from, member)}(others, at, count);
       GDRKIT_SHMEM_UNROLLED
-      for (unsigned i = 0; i < n; ++i) words[i] = combine_words<reduction, T>(words[i], others[i]);
+      for (unsigned i = 0; i < n; ++i) words[i] = combine_elements<reduction, T>(words[i], others[i]);
     }
   }
 };

@@ -111,15 +111,16 @@ GDRKIT_SHMEM_FUNCTION T combine(T left, T right) {
   if constexpr (reduction == GDRKIT_SHMEM_XOR) return static_cast<T>(left ^ right);
 }
 
-template <gdrkit_shmem_reduction reduction, class T>
-GDRKIT_SHMEM_FUNCTION Words16 combine_elements(const Words16& left, const Words16& right) {
-  constexpr unsigned count = 16 / sizeof(T);
+/// Combines the elements of one word.
+template <gdrkit_shmem_reduction reduction, class T, class Word>
+GDRKIT_SHMEM_FUNCTION Word combine_elements(const Word& left, const Word& right) {
+  constexpr unsigned count = sizeof(Word) / sizeof(T);
   T lefts[count], rights[count];
   memcpy(lefts, &left, sizeof left);
   memcpy(rights, &right, sizeof right);
   GDRKIT_SHMEM_UNROLLED
   for (unsigned i = 0; i < count; ++i) lefts[i] = combine<reduction>(lefts[i], rights[i]);
-  Words16 combined;
+  Word combined;
   memcpy(&combined, lefts, sizeof combined);
   return combined;
 }
