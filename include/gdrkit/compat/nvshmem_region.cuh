@@ -162,20 +162,21 @@ GDRKIT_SHMEM_FUNCTION void transform_next(const Region& region, unsigned begin, 
   load(words, from);
   store(words, to);
 }
-/// Performs load and store on the columns from `begin` on, `batch` words at a time, then one at a time: most tiles have
-/// few words for each thread. An element has `element_bytes` bytes. Returns the first column that is not part of a
-/// whole word.
+/// Performs load and store on the columns from `begin` on: `batch` words at a time unless there are enough threads,
+/// then one at a time. Most tiles have few words for each thread. An element has `element_bytes` bytes. Returns the
+/// first column that is not part of a whole word.
 template <class Word, unsigned batch, std::size_t element_bytes, class Load, class Store>
 GDRKIT_SHMEM_FUNCTION unsigned transform_words(const Region& region, unsigned begin, Share share, const Load& load,
                                                const Store& store) {
   constexpr auto elements = static_cast<unsigned>(sizeof(Word) / element_bytes);
   const unsigned words_per_row = (region.columns - begin) / elements;
   Walk walk(words_per_row, region.rows, share);
-  const std::uint64_t words = std::uint64_t{words_per_row} * region.rows,
-                      batch_step = std::uint64_t{batch} * share.count;
-  GDRKIT_SHMEM_ROLLED
-  for (std::uint64_t last = share.number + std::uint64_t{batch - 1} * share.count; last < words; last += batch_step)
-    transform_next<Word, batch, elements>(region, begin, walk, load, store);
+  const std::uint64_t words = std::uint64_t{words_per_row} * region.rows, step = share.count;
+  if (share.count < Load::enough_threads) {
+    GDRKIT_SHMEM_ROLLED
+    for (std::uint64_t last = share.number + (batch - 1) * step; last < words; last += batch * step)
+      transform_next<Word, batch, elements>(region, begin, walk, load, store);
+  }
   GDRKIT_SHMEM_ROLLED
   while (walk.is_inside()) transform_next<Word, 1, elements>(region, begin, walk, load, store);
   return begin + words_per_row * elements;

@@ -5,12 +5,17 @@
 #ifndef GDRKIT_COMPAT_NVSHMEM_TILE_WORDS_CUH
 #define GDRKIT_COMPAT_NVSHMEM_TILE_WORDS_CUH
 
+#include <limits.h>
+
 #include "nvshmem_gpu.cuh"
 
 namespace gdrkit::shmem::detail {
 
 template <Reads reads, class T>
 struct LoadWords {
+  /// So many threads have enough loads of this GPU's own memory in flight with one word each. Loads from peers take
+  /// longer.
+  static constexpr unsigned enough_threads = reads == Reads::ordinary ? 512 : UINT_MAX;
   const T* from;
 
   template <class Word, unsigned n>
@@ -59,6 +64,7 @@ struct SpreadWords {
 /// Loads from all members and reduces in the order of their numbers, so that all PEs get the same bits.
 template <gdrkit_shmem_reduction reduction, class T>
 struct ReduceWords {
+  static constexpr unsigned enough_threads = UINT_MAX;
   Members members;
   const T* from;
 

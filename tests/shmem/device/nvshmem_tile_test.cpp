@@ -17,6 +17,7 @@ using detail::Reducer;
 
 /// Counts words by their size, and checks that they are aligned: a GPU requires it.
 struct WordCounts {
+  static constexpr unsigned enough_threads = 512;
   const char* from;
   std::size_t element_bytes;
   std::array<int, 17>* counts;
