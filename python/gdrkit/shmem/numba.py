@@ -186,6 +186,7 @@ _atomics = {
     for operation in ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "swap")
     for name in _WORDS
 }
+_add = {name: _declare(f"atomic_add_{name}", f"int32(uint64, {name}, int32)") for name in _WORDS}
 _compare_swap = {name: _declare(f"atomic_compare_swap_{name}", f"{name}(uint64, {name}, {name}, int32)") for name in _WORDS}
 
 
@@ -249,6 +250,21 @@ def _define_atomic(operation: str) -> Any:
 atomic_fetch_add, atomic_fetch_and, atomic_fetch_or, atomic_fetch_xor, atomic_swap = (
     _define_atomic(operation) for operation in ("fetch_add", "fetch_and", "fetch_or", "fetch_xor", "swap")
 )
+
+
+def atomic_add(target: Any, value: Any, pe: int) -> None:
+    """Adds `value` to the first element of `target` at PE `pe`, without a wait for the result."""
+    _outside("atomic_add")
+
+
+@overload(atomic_add, target="cuda")
+def _typed_add(target: Any, value: Any, pe: Any) -> Any:
+    device = _element("atomic_add", _add, target)
+
+    def implementation(target: Any, value: Any, pe: Any) -> None:
+        device(_address(target), value, pe)
+
+    return implementation
 
 
 def atomic_compare_swap(target: Any, compare: Any, value: Any, pe: int) -> Any:
