@@ -6,18 +6,22 @@
 gdrkit run -n 2 -- python3 scripts/python_gpu_kernels.py [--rounds 15]      one PE on each GPU
 
 All ways run in the same processes on the same memory, one after the other in each round. A time is that of one GPU kernel
-between two events, divided by its iterations. A ratio is the median over the rounds of way / C++ of the same round. Exits
-with code 1 if a ratio exceeds 1.05. CuPy is required. Numba (numba-cuda) and Triton (torch and triton) are left out, and
-the reason is printed, if they cannot be imported or cannot compile the loops.
+between two events, divided by its iterations. Another GPU kernel holds the stream until the host has launched the measured
+one, so a time does not contain the launch by the host. The last line contains the times of launches. A ratio is the median
+over the rounds of way / C++ of the same round. Exits with code 1 if a ratio exceeds 1.05. CuPy is required. Numba
+(numba-cuda) and Triton (torch and triton) are left out, and the reason is printed, if they cannot be imported or cannot
+compile the loops.
 """
 import argparse
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import cupy
+import numpy
 from gdrkit import shmem
 
 LIMIT = 1.05
@@ -40,6 +44,16 @@ extern "C" __global__ void ping_pong(uint64_t* target, const uint64_t* source, s
     __syncthreads();
     if (!is_first) put_signal(state(), target, source, bytes, signal, turn, GDRKIT_SHMEM_SIGNAL_SET, peer, block());
   }
+}
+__device__ uint64_t now_ns() {
+  uint64_t value;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
+  return value;
+}
+extern "C" __global__ void hold(const volatile uint32_t* is_released, int is_on_all_pes) {
+  const uint64_t end = now_ns() + 10000000000;  // if a launch waits for the stream
+  while (*is_released == 0 && now_ns() < end) {}
+  if (is_on_all_pes) barrier_all(state(), thread());
 }
 """
 # name: (function, threads, bytes, iterations)
@@ -68,6 +82,7 @@ class CudaCode(Way):
         else:
             module = cupy.RawModule(code=SOURCE, options=("-std=c++17", *(f"-I{folder}" for folder in shmem.include_path())))
         self.functions = {name: module.get_function(name) for name in ("put_thread", "put_block", "ping_pong")}
+        self.hold = module.get_function("hold")
         shmem.init_module(module)
         self.arrays = [cupy.asarray(array) for array in (self.target, self.source, self.signal)]
 
@@ -116,13 +131,12 @@ class NumbaCode(Way):
                     gshmem.put_signal_block(target, source, signal, turn, gshmem.SIGNAL_SET, peer)
 
         self.functions = {"put_thread": put_thread, "put_block": put_block, "ping_pong": ping_pong}
-        self.arrays = [cuda.as_cuda_array(array) for array in (self.target, self.source, self.signal)]
+        target, source, self.signal = (cuda.as_cuda_array(array) for array in (self.target, self.source, self.signal))
+        self.pairs = {size: (target[:size // 8], source[:size // 8]) for _, _, size, _ in OPERATIONS.values()}
 
     def launch(self, function, threads, size_bytes, n, base, is_first):
-        target, source, signal = self.arrays
-        words = size_bytes // 8
-        more = (signal, base, self.peer, is_first) if function == "ping_pong" else (self.peer,)
-        self.functions[function][1, threads](target[:words], source[:words], *more, n)
+        more = (self.signal, base, self.peer, is_first) if function == "ping_pong" else (self.peer,)
+        self.functions[function][1, threads](*self.pairs[size_bytes], *more, n)
 
 
 class TritonCode(Way):
@@ -162,18 +176,38 @@ def ping_pong(target, source, size_bytes, signal, base, peer, is_first, n):
 '''
 
 
-def time_ns(way, operation, base, pe):
-    """Of one iteration. Only PE 0 puts; both PEs play ping-pong."""
+class Gate:
+    """Holds the stream until open(). With `is_on_all_pes`, later GPU kernels of all PEs start at the same time."""
+
+    def __init__(self, hold):
+        self.hold = hold
+        self.memory = cupy.cuda.alloc_pinned_memory(4)
+        self.is_released = numpy.frombuffer(self.memory, numpy.uint32, 1)
+
+    def close(self, is_on_all_pes):
+        self.is_released[0] = 0
+        self.hold((1,), (1,), (cupy.uint64(self.memory.ptr), cupy.int32(is_on_all_pes)))
+
+    def open(self):
+        self.is_released[0] = 1
+
+
+def take_times(gate, way, operation, base, pe):
+    """Returns the ns of one iteration and the us of the launch. Only PE 0 puts; both PEs play ping-pong."""
     function, threads, size_bytes, n = OPERATIONS[operation]
     shmem.barrier_all()
-    if pe == 0 or function == "ping_pong":
-        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
-        start.record()
-        way.launch(function, threads, size_bytes, n, base, int(pe == 0))
-        stop.record()
-        stop.synchronize()
-        return cupy.cuda.get_elapsed_time(start, stop) * 1e6 / n
-    return 0.0
+    if pe != 0 and function != "ping_pong":
+        return 0.0, 0.0
+    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    gate.close(function == "ping_pong")
+    start.record()
+    begin = time.perf_counter()
+    way.launch(function, threads, size_bytes, n, base, int(pe == 0))
+    launch_us = (time.perf_counter() - begin) * 1e6
+    stop.record()
+    gate.open()
+    stop.synchronize()
+    return cupy.cuda.get_elapsed_time(start, stop) * 1e6 / n, launch_us
 
 
 def make_ways(memory, nvcc, pe):
@@ -182,7 +216,8 @@ def make_ways(memory, nvcc, pe):
                        ("Triton", lambda: TritonCode(*memory))):
         try:
             way = make()
-            way.launch("put_block", 32, 8, 1, 0, 0)  # compiles
+            for function in way.functions:  # compiles
+                way.launch(function, 32, 8, 0, 0, 0)
             cupy.cuda.Device().synchronize()
         except Exception as error:  # pylint: disable=broad-exception-caught  # of any package
             if pe == 0:
@@ -200,18 +235,22 @@ def measure(nvcc, rounds):
         sys.path.append(folder)
         ways = make_ways((shmem.zeros(8192, "uint64"), shmem.zeros(8192, "uint64"), shmem.zeros(1, "uint64"), 1 - pe), nvcc, pe)
         times = {(operation, way): [] for operation in OPERATIONS for way in ways if (operation, way) != (next(iter(OPERATIONS)), "Triton")}
+        launches = {way: [] for way in ways}
+        gate = Gate(ways["CUDA C++"].hold)
         base = 0
         for turn in range(rounds + 2):  # the first two compile and warm up
             for operation, way in times:
-                taken = time_ns(ways[way], operation, base, pe)
+                taken, launch_us = take_times(gate, ways[way], operation, base, pe)
                 base += OPERATIONS[operation][3]
                 if turn >= 2:
                     times[operation, way].append(taken)
+                    launches[way].append(launch_us)
         shmem.barrier_all()
-    return report(times, list(ways)) if pe == 0 else True
+    return report(times, launches) if pe == 0 else True
 
 
-def report(times, ways):
+def report(times, launches):
+    ways = list(launches)
     is_met = True
     print(f"{'operation':52}{'C++, ns':>10}" + "".join(f"{way + ' / C++':>16}" for way in ways[1:]))
     for operation in OPERATIONS:
@@ -222,6 +261,8 @@ def report(times, ways):
             is_met = is_met and (not ratios or statistics.median(ratios) <= LIMIT)
             line += f"{statistics.median(ratios):16.3f}" if ratios else f"{'-':>16}"
         print(line)
+    print(f"{'launch by the host, in us':52}{statistics.median(launches[ways[0]]):10.1f}"
+          + "".join(f"{statistics.median(launches[way]):16.1f}" for way in ways[1:]))
     print(f"at most {LIMIT:.2f} times the time of C++: {'yes' if is_met else 'no'} (median of {len(own)} rounds)")
     return is_met
 

@@ -20,23 +20,39 @@ void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept 
   for (std::size_t i = 0; i < pattern_words; ++i) pattern[i] = (seed + i) * 0x9e3779b97f4a7c15u;
 }
 
+/// One page or more of the GPU's memory, by the virtual memory calls: the first allocation of the stream-ordered
+/// allocator takes 8 ms in a process, and cuMemFree waits for running GPU kernels.
 class Scratch {
  public:
   Scratch(const driver::CudaCalls& cuda, void* stream) noexcept : cuda_(cuda), stream_(stream) {}
   ~Scratch() {
     if (address_ == 0) return;
-    (void)cuda_.mem_free_async(address_, stream_);
     (void)cuda_.stream_synchronize(stream_);
+    if (is_mapped_) (void)cuda_.mem_unmap(address_, size_bytes_);
+    (void)cuda_.mem_address_free(address_, size_bytes_);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   // Returns false if CUDA fails.
-  bool allocate() noexcept {
+  bool allocate(int cuda_ordinal) noexcept {
+    driver::CudaMemAllocationProp properties;
+    properties.type = driver::cuda_mem_allocation_type_pinned;
+    properties.location.type = driver::cuda_mem_location_type_device;
+    properties.flags.gpu_direct_rdma_capable = 1;
+    if (cuda_.device_get(&properties.location.id, cuda_ordinal) != 0) return false;
+    if (cuda_.mem_get_granularity(&size_bytes_, &properties, driver::cuda_mem_granularity_recommended) != 0)
+      return false;
+    if (size_bytes_ < page_size) size_bytes_ = page_size;  // both are powers of two
     std::uint64_t address = 0;
-    if (cuda_.mem_alloc_async(&address, page_size, stream_) != 0) return false;
+    if (cuda_.mem_address_reserve(&address, size_bytes_, 0, 0, 0) != 0) return false;
     address_ = address;
-    return true;
+    std::uint64_t handle = 0;
+    if (cuda_.mem_create(&handle, size_bytes_, &properties, 0) != 0) return false;
+    is_mapped_ = cuda_.mem_map(address_, size_bytes_, 0, handle, 0) == 0;
+    (void)cuda_.mem_release(handle);  // the mapping keeps the memory
+    const driver::CudaMemAccessDesc access{properties.location, driver::cuda_mem_access_read_write};
+    return is_mapped_ && cuda_.mem_set_access(address_, size_bytes_, &access, 1) == 0;
   }
   bool write(const std::uint64_t (&pattern)[pattern_words]) noexcept {
     const int result = cuda_.memcpy_host_to_device_async(address_, pattern, sizeof pattern, stream_);
@@ -53,6 +69,8 @@ class Scratch {
   const driver::CudaCalls& cuda_;
   void* stream_;
   std::uint64_t address_ = 0;
+  std::size_t size_bytes_ = 0;
+  bool is_mapped_ = false;
 };
 
 Calibration test_both_directions(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
@@ -73,16 +91,15 @@ Calibration test_both_directions(Scratch& scratch, Verifier& verifier, std::uint
   return std::memcmp(seen, pattern, sizeof seen) == 0 ? Calibration::proved : Calibration::contradicted;
 }
 
-/// Allocates a scratch block of stream-ordered memory in the current context and maps it. Copies a pattern in each
-/// direction: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Does not
-/// wait for other work of the device. The caller holds a CudaScope. Returns impossible if its context belongs to
-/// another device than `cuda_ordinal`, because the scratch block would too.
+/// Allocates a scratch block on the device and maps it. Copies a pattern in each direction: written by CUDA and read
+/// through the mapping, then written through the mapping and read by CUDA. Does not wait for other work of the device.
+/// The caller holds a CudaScope.
 Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
   if (!stream) return Calibration::impossible;
   Scratch scratch(cuda, *stream);
-  if (!scratch.allocate()) return Calibration::impossible;
+  if (!scratch.allocate(cuda_ordinal)) return Calibration::impossible;
   auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
   if (!range || range->attributes.device_ordinal != cuda_ordinal) return Calibration::impossible;
   std::uint8_t* const mapped = map.map(*range);

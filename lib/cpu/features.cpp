@@ -84,7 +84,9 @@ Features decode_power(std::uint64_t hwcap) noexcept {
 
 Features detect() noexcept {
 #if defined(__x86_64__)
-  return decode(read_words());
+  // Each CPUID takes microseconds in a virtual machine.
+  static const Features features = decode(read_words());
+  return features;
 #elif defined(__aarch64__)
   return decode_arm64(::getauxval(AT_HWCAP));
 #elif defined(__powerpc64__)

@@ -39,6 +39,7 @@ struct CudaAllocation {
   std::uint64_t context = 0;  ///< 0 for vmm and pools
   std::uint64_t buffer_id = 0;
   bool is_scratch = false;  ///< allocated by the code under test, which may write to it
+  bool is_accessible = true;
 };
 
 /// Not thread safe.
@@ -49,9 +50,14 @@ class CudaMemoryMap {
   /// Assigns the buffer id.
   void add_allocation(CudaAllocation allocation);
   void remove_allocation(std::uint64_t start) { allocations_.erase(start); }
+  void allow_access(std::uint64_t start) { allocations_.at(start).is_accessible = true; }
 
   [[nodiscard]] const CudaBlock* block_at(std::uint64_t address) const;
   [[nodiscard]] const CudaAllocation* allocation_at(std::uint64_t address) const;
+  [[nodiscard]] bool is_accessible(std::uint64_t address) const {
+    const CudaAllocation* allocation = allocation_at(address);
+    return allocation != nullptr && allocation->is_accessible;
+  }
   [[nodiscard]] bool has_allocations_in(const CudaBlock& block) const;
   [[nodiscard]] const std::map<std::uint64_t, CudaBlock>& blocks() const noexcept { return blocks_; }
 

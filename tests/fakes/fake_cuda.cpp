@@ -223,6 +223,7 @@ int FakeCuda::mem_retain_handle(std::uint64_t* handle, void* address) noexcept {
 
 int FakeCuda::mem_release(std::uint64_t handle) noexcept {
   const std::lock_guard lock(mutex_);
+  if (created_.erase(handle) == 1) return success;
   const auto found = allocation_handles_.find(handle);
   if (found == allocation_handles_.end()) {
     rm_.violations().add("cuMemRelease of a handle that is not held");
@@ -317,7 +318,7 @@ int FakeCuda::memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) no
   const CudaBlock* block = map_.block_at(source);
   for (std::size_t row = 0; row < rows; ++row) {
     const std::uint64_t first = source + row * pitch;
-    const bool is_allocated = map_.allocation_at(first) != nullptr && map_.allocation_at(first + width - 1) != nullptr;
+    const bool is_allocated = map_.is_accessible(first) && map_.is_accessible(first + width - 1);
     if (!is_allocated || map_.block_at(first + width - 1) != block || block->memory == nullptr) return invalid_value;
   }
   const auto memory = block->memory;
@@ -340,7 +341,7 @@ int FakeCuda::memcpy_host_to_device_async(std::uint64_t target, const void* sour
   Stream* found = private_stream(stream, "cuMemcpyHtoDAsync");
   if (found == nullptr) return invalid_handle;
   const CudaAllocation* allocation = map_.allocation_at(target);
-  if (allocation == nullptr || size > allocation->start + allocation->size_bytes - target) return invalid_value;
+  if (!map_.is_accessible(target) || size > allocation->start + allocation->size_bytes - target) return invalid_value;
   if (!allocation->is_scratch) rm_.violations().add("cuMemcpyHtoDAsync writes to the user's memory");
   const auto memory = map_.block_at(target)->memory;
   const std::uint64_t offset = target - map_.block_at(target)->base;
@@ -351,35 +352,72 @@ int FakeCuda::memcpy_host_to_device_async(std::uint64_t target, const void* sour
   return success;
 }
 
-int FakeCuda::mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept {
+int FakeCuda::mem_get_granularity(std::size_t* size, const driver::CudaMemAllocationProp* properties, int) noexcept {
+  *size = 2 * mib;
+  return is_device(properties->location.id) ? success : no_such_device;
+}
+
+int FakeCuda::mem_address_reserve(std::uint64_t* address, std::size_t size, std::size_t, std::uint64_t,
+                                  unsigned long long) noexcept {
   const std::lock_guard lock(mutex_);
-  if (const int error = context_error(); error != success) return error;
-  if (const int refused = unsafe_during_capture("cuMemAllocAsync"); refused != success) return refused;
-  Stream* found = private_stream(stream, "cuMemAllocAsync");
-  if (found == nullptr) return invalid_handle;
-  int ordinal = 0;
-  for (std::size_t i = 0; i < primaries_.size(); ++i) {
-    if (primaries_[i].handle == found->context) ordinal = static_cast<int>(i);
-  }
-  *address = pool_take(size, false, ordinal, true);
-  ++scratch_;
+  if (!options_.is_initialised) return not_initialised;
+  if (size == 0 || size % (2 * mib) != 0) return invalid_value;
+  *address = take_addresses(size);
+  reservations_[*address] = size;
   return success;
 }
 
-int FakeCuda::mem_free_async(std::uint64_t address, void* stream) noexcept {
+int FakeCuda::mem_address_free(std::uint64_t address, std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = reservations_.find(address);
+  if (found == reservations_.end() || found->second != size || map_.block_at(address) != nullptr) return invalid_value;
+  reservations_.erase(found);
+  return success;
+}
+
+int FakeCuda::mem_create(std::uint64_t* handle, std::size_t size, const driver::CudaMemAllocationProp* properties,
+                         unsigned long long) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
-  if (private_stream(stream, "cuMemFreeAsync") == nullptr) return invalid_handle;
+  if (const int refused = unsafe_during_capture("cuMemCreate"); refused != success) return refused;
+  if (size == 0 || size % (2 * mib) != 0) return invalid_value;
+  if (!is_device(properties->location.id)) return no_such_device;
+  *handle = next_created_++;
+  created_[*handle] = properties->location.id;
+  return success;
+}
+
+int FakeCuda::mem_map(std::uint64_t address, std::size_t size, std::size_t offset, std::uint64_t handle,
+                      unsigned long long) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto reservation = reservations_.find(address);
+  const auto created = created_.find(handle);
+  if (reservation == reservations_.end() || created == created_.end()) return invalid_value;
+  if (reservation->second != size || offset != 0 || map_.block_at(address) != nullptr) return invalid_value;
+  add_vmm_block(address, size, {address, size}, created->second, false);
+  map_.add_allocation({address, size, CudaKind::vmm, created->second, 0, 0, true, false});
+  return success;
+}
+
+int FakeCuda::mem_set_access(std::uint64_t address, std::size_t size, const driver::CudaMemAccessDesc* access,
+                             std::size_t count) noexcept {
+  const std::lock_guard lock(mutex_);
   const CudaAllocation* allocation = map_.allocation_at(address);
-  if (allocation == nullptr || allocation->start != address) return invalid_value;
-  if (!allocation->is_scratch) rm_.violations().add("cuMemFreeAsync of the user's memory");
-  if (const CudaBlock* block = map_.block_at(address); block != nullptr && block->memory != nullptr) {
-    if (rm_.is_mmapped(*block->memory, address - block->base, allocation->size_bytes)) {
-      rm_.violations().add("cuMemFreeAsync while the memory is still mmapped");
-    }
-  }
+  if (allocation == nullptr || allocation->start != address || allocation->size_bytes != size) return invalid_value;
+  if (count != 1 || access->location.id != allocation->ordinal) return invalid_value;
+  map_.allow_access(address);
+  return success;
+}
+
+int FakeCuda::mem_unmap(std::uint64_t address, std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  const CudaAllocation* allocation = map_.allocation_at(address);
+  if (allocation == nullptr || allocation->start != address || allocation->size_bytes != size) return invalid_value;
+  if (!allocation->is_scratch) rm_.violations().add("cuMemUnmap of the user's memory");
+  const CudaBlock* block = map_.block_at(address);
+  if (rm_.is_mmapped(*block->memory, 0, size)) rm_.violations().add("cuMemUnmap while the memory is still mmapped");
   map_.remove_allocation(address);
-  --scratch_;
+  drop_if_empty(address);
   return success;
 }
 

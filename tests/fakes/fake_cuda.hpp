@@ -123,8 +123,17 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   int memcpy_device_to_host_async(void* target, std::uint64_t source, std::size_t size, void* stream) noexcept;
   int mem_alloc(std::uint64_t* address, std::size_t size) noexcept;
   int mem_free(std::uint64_t address) noexcept;
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept;
-  int mem_free_async(std::uint64_t address, void* stream) noexcept;
+  int mem_get_granularity(std::size_t* size, const driver::CudaMemAllocationProp* properties, int option) noexcept;
+  int mem_address_reserve(std::uint64_t* address, std::size_t size, std::size_t alignment, std::uint64_t hint,
+                          unsigned long long flags) noexcept;
+  int mem_address_free(std::uint64_t address, std::size_t size) noexcept;
+  int mem_create(std::uint64_t* handle, std::size_t size, const driver::CudaMemAllocationProp* properties,
+                 unsigned long long flags) noexcept;
+  int mem_map(std::uint64_t address, std::size_t size, std::size_t offset, std::uint64_t handle,
+              unsigned long long flags) noexcept;
+  int mem_set_access(std::uint64_t address, std::size_t size, const driver::CudaMemAccessDesc* access,
+                     std::size_t count) noexcept;
+  int mem_unmap(std::uint64_t address, std::size_t size) noexcept;
 
  private:
   struct Primary {
@@ -143,7 +152,9 @@ class FakeCuda final : public CudaTable<FakeCuda> {
 
   std::uint64_t add_block(CudaKind kind, int ordinal, std::uint64_t base, std::uint64_t bytes, bool is_exportable);
   std::uint64_t take_addresses(std::uint64_t bytes);
-  std::uint64_t pool_take(std::size_t size_bytes, bool is_exportable, int ordinal, bool is_scratch);
+  /// One handle of a reservation, which starts at `range.first` and has `range.second` bytes.
+  void add_vmm_block(std::uint64_t base, std::uint64_t bytes, std::pair<std::uint64_t, std::uint64_t> range,
+                     int ordinal, bool is_exportable);
   void drop_if_empty(std::uint64_t base);
   void copy(std::uint64_t address, std::size_t size_bytes,
             const std::function<void(std::uint8_t*, std::size_t, std::size_t)>& part) const;
@@ -174,7 +185,9 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   std::uint64_t next_pool_ = 0x31c000000;
   std::uint64_t next_stream_ = 0x57000001;
   std::uint64_t next_context_ = 0x55be7ca15540;
-  std::size_t scratch_ = 0;
+  std::uint64_t next_created_ = 0x61000001;
+  std::map<std::uint64_t, int> created_;               ///< handles of mem_create -> ordinal
+  std::map<std::uint64_t, std::size_t> reservations_;  ///< of mem_address_reserve
   std::size_t buffers_ = 0;
   unsigned ipc_handles_taken_ = 0;
   unsigned contexts_created_ = 0;

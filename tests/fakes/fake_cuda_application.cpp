@@ -143,18 +143,24 @@ std::uint64_t FakeCuda::vmm(const std::vector<std::uint64_t>& handle_bytes, bool
   const std::uint64_t base = take_addresses(reservation);
   std::uint64_t at = base;
   for (const std::uint64_t bytes : handle_bytes) {
-    add_block(CudaKind::vmm, ordinal, at, bytes, is_exportable);
-    CudaBlock block = *map_.block_at(at);
-    block.range_start = base;
-    block.range_bytes = reservation;
-    map_.add_block(block);
+    add_vmm_block(at, bytes, {base, reservation}, ordinal, is_exportable);
     map_.add_allocation({at, bytes, CudaKind::vmm, ordinal, 0});
     at += bytes;
   }
   return base;
 }
 
-std::uint64_t FakeCuda::pool_take(std::size_t size_bytes, bool is_exportable, int ordinal, bool is_scratch) {
+void FakeCuda::add_vmm_block(std::uint64_t base, std::uint64_t bytes, std::pair<std::uint64_t, std::uint64_t> range,
+                             int ordinal, bool is_exportable) {
+  add_block(CudaKind::vmm, ordinal, base, bytes, is_exportable);
+  CudaBlock block = *map_.block_at(base);
+  block.range_start = range.first;
+  block.range_bytes = range.second;
+  map_.add_block(block);
+}
+
+std::uint64_t FakeCuda::pool_malloc(std::size_t size_bytes, bool is_exportable, int ordinal) {
+  const std::lock_guard lock(mutex_);
   Pool& pool = pools_[{ordinal, is_exportable}];
   if (pool.next == 0) {
     pool.next = pool.end = next_pool_;
@@ -166,13 +172,8 @@ std::uint64_t FakeCuda::pool_take(std::size_t size_bytes, bool is_exportable, in
     add_block(CudaKind::pool, ordinal, pool.end, pool_block, is_exportable);
     pool.end += pool_block;
   }
-  map_.add_allocation({address, size_bytes, CudaKind::pool, ordinal, 0, 0, is_scratch});
+  map_.add_allocation({address, size_bytes, CudaKind::pool, ordinal});
   return address;
-}
-
-std::uint64_t FakeCuda::pool_malloc(std::size_t size_bytes, bool is_exportable, int ordinal) {
-  const std::lock_guard lock(mutex_);
-  return pool_take(size_bytes, is_exportable, ordinal, false);
 }
 
 std::uint64_t FakeCuda::managed(std::size_t size_bytes, int ordinal) {
@@ -273,8 +274,8 @@ CudaCensus FakeCuda::census() const {
   CudaCensus census;
   census.streams = streams_.size();
   for (const Primary& primary : primaries_) census.retained_contexts += static_cast<std::size_t>(primary.others);
-  census.allocation_handles = allocation_handles_.size();
-  census.scratch_allocations = scratch_;
+  census.allocation_handles = allocation_handles_.size() + created_.size();
+  census.scratch_allocations = reservations_.size();
   census.buffers = buffers_;
   census.context_depth = threads_.depth() - (std::this_thread::get_id() == test_thread_ ? depth_of_test_ : 0);
   census.is_capture_mode_changed = threads_.mode() != CaptureMode::global;

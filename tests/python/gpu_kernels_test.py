@@ -8,6 +8,7 @@ import functools
 import glob
 import os
 import re
+import subprocess
 import sys
 import types
 
@@ -150,7 +151,10 @@ for module in (numba.cuda.api, numba.cuda.dispatcher):
 declare = cuda.declare_device  # linking needs a driver
 cuda.declare_device = lambda name, signature, link=None, abi="numba": declare(name, signature, abi=abi)
 from gdrkit.shmem import numba as gshmem
+floats, words = types.Array(types.float32, 1, "C"), types.Array(types.int32, 1, "C")
+"""
 
+NUMBA_ALL = NUMBA + """
 def all_of_them(inbox, outbox, signal, words):
     peer = (gshmem.my_pe() + 1) % gshmem.n_pes()
     gshmem.put(inbox[3:], outbox[1:2], peer)
@@ -169,7 +173,6 @@ def all_of_them(inbox, outbox, signal, words):
     gshmem.quiet_block()
     gshmem.barrier_all_block()
 
-floats, words = types.Array(types.float32, 1, "C"), types.Array(types.int32, 1, "C")
 arguments = (floats, floats, types.Array(types.uint64, 1, "C"), words)
 ptx, _ = cuda.compile(all_of_them, arguments, cc=(9, 0), device=False, abi="numba")
 print(ptx)
@@ -179,10 +182,56 @@ print(ptx)
 def test_numba_calls_declared_functions():
     pytest.importorskip("numba.cuda", reason="numba-cuda is not installed")
     declared = declared_functions()
-    ptx = run_ok(sys.executable, "-c", NUMBA)
+    ptx = run_ok(sys.executable, "-c", NUMBA_ALL)
     called = {name: parameters.count(".param") for name, parameters in
               re.findall(r"\.extern \.func\s+(?:\([^)]*\)\s*)?(gdrkit_device_\w+)\s*\(([^)]*)\)", ptx)}
     assert len(called) >= 18 and all(declared[name] == count for name, count in called.items()), called
+
+
+NUMBA_LINKED = NUMBA + """
+from numba.cuda.cudadrv import driver
+if not driver._have_nvjitlink():
+    raise SystemExit("nvJitLink is missing")
+
+def transfers(inbox, outbox, signal, peer, n):
+    for _ in range(n):
+        gshmem.put(inbox, outbox, peer)
+        gshmem.put_warp(inbox, outbox, peer)
+        gshmem.put_nbi_block(inbox, outbox, peer)
+        gshmem.get_block(inbox, outbox, peer)
+        gshmem.put_signal_block(inbox, outbox, signal, 1, gshmem.SIGNAL_SET, peer)
+        gshmem.signal_wait_until_block(signal, gshmem.CMP_GE, 1)
+        gshmem.signal_op(signal, 1, gshmem.SIGNAL_ADD, peer)
+        gshmem.p(inbox, 2.5, peer)
+        outbox[0] = gshmem.g(inbox, peer)
+        signal[0] = gshmem.atomic_fetch_add(signal, 1, peer) + gshmem.atomic_compare_swap(signal, 1, 2, peer)
+    gshmem.quiet_block()
+
+arguments = (floats, floats, types.Array(types.uint64, 1, "C"), types.int64, types.int64)
+code, _ = cuda.compile(transfers, arguments, cc=(9, 0), device=False, abi="numba", output="ltoir")
+linker = driver._Linker(cc=(9, 0), lto=True)
+linker.add_ltoir(code)
+linker.add_file_guess_ext(gshmem._SOURCE)
+print(linker.get_linked_ptx().decode().strip(chr(0)))
+"""
+
+
+def test_numba_inlines_functions_at_link_time():
+    """A kernel calls only rare paths, and reads the addresses and lengths of arrays, but not the sizes of elements."""
+    pytest.importorskip("numba.cuda", reason="numba-cuda is not installed")
+    pytest.importorskip("cuda.bindings.nvjitlink", reason="cuda-bindings is not installed")
+    ended = subprocess.run([sys.executable, "-c", NUMBA_LINKED], capture_output=True, text=True, timeout=300, check=False)
+    if "nvJitLink is missing" in ended.stderr:
+        pytest.skip("nvJitLink is not installed (nvidia-nvjitlink)")
+    assert ended.returncode == 0, ended.stderr
+    name, kernel = re.search(r"\.entry (\w*transfers\w*)\((.*)", ended.stdout, re.DOTALL).groups()
+    kernel = re.split(r"\n}\n", kernel)[0]
+    called = set(re.findall(r"call\.uni[^;]*?\b(_Z\w+|gdrkit\w+)", kernel))
+    assert called and all(re.search("heaps_between|copy_narrow|send_to_proxy", function) for function in called), called
+    # Of an array: two pointers for reference counts, number of elements, size of an element, address, shape, stride.
+    read = {int(number) for number in re.findall(rf"ld\.param\.\w+\s+%\w+, \[{name}_param_(\d+)\]", kernel)}
+    assert {4, 7 + 2, 7 + 4, 14 + 4} <= read and not {3, 7 + 3, 14 + 3} & read, read
+    assert "max.u32" in kernel, "CopyBlock of shmem_plain_names.cuh: the step of a copy by a block"
 
 
 def test_a_module_is_recognized_by_its_handle():

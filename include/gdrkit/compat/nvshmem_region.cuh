@@ -145,8 +145,25 @@ struct Walk {
 GDRKIT_SHMEM_FUNCTION std::int64_t offset_of(unsigned column, int column_step, unsigned row, int row_step) {
   return std::int64_t{column_step} * column + std::int64_t{row_step} * row;
 }
-/// Performs load(words, offsets, count) and store(words, offsets, count) on the columns from `begin` on, up to `batch`
-/// words at a time. Offsets are in elements, `element_bytes` bytes each. Returns the first column that is not part of a
+/// Performs load(words, offsets) and store(words, offsets) on the next `count` words, whose first columns of the region
+/// are `begin + walk.column * elements`. Offsets are in elements.
+template <class Word, unsigned count, unsigned elements, class Load, class Store>
+GDRKIT_SHMEM_FUNCTION void transform_next(const Region& region, unsigned begin, Walk& walk, const Load& load,
+                                          const Store& store) {
+  Word words[count];
+  std::int64_t from[count], to[count];
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned column = begin + walk.column * elements;
+    from[i] = offset_of(column, region.from_column, walk.row, region.from_row);
+    to[i] = offset_of(column, region.to_column, walk.row, region.to_row);
+    walk.advance();
+  }
+  load(words, from);
+  store(words, to);
+}
+/// Performs load and store on the columns from `begin` on, `batch` words at a time, then one at a time: most tiles have
+/// few words for each thread. An element has `element_bytes` bytes. Returns the first column that is not part of a
 /// whole word.
 template <class Word, unsigned batch, std::size_t element_bytes, class Load, class Store>
 GDRKIT_SHMEM_FUNCTION unsigned transform_words(const Region& region, unsigned begin, Share share, const Load& load,
@@ -154,23 +171,13 @@ GDRKIT_SHMEM_FUNCTION unsigned transform_words(const Region& region, unsigned be
   constexpr auto elements = static_cast<unsigned>(sizeof(Word) / element_bytes);
   const unsigned words_per_row = (region.columns - begin) / elements;
   Walk walk(words_per_row, region.rows, share);
+  const std::uint64_t words = std::uint64_t{words_per_row} * region.rows,
+                      batch_step = std::uint64_t{batch} * share.count;
   GDRKIT_SHMEM_ROLLED
-  while (walk.is_inside()) {
-    Word words[batch] = {};
-    std::int64_t from[batch] = {}, to[batch] = {};
-    unsigned count = 0;
-    GDRKIT_SHMEM_UNROLLED
-    for (unsigned i = 0; i < batch; ++i) {
-      if (!walk.is_inside()) continue;
-      const unsigned column = begin + walk.column * elements;
-      from[i] = offset_of(column, region.from_column, walk.row, region.from_row);
-      to[i] = offset_of(column, region.to_column, walk.row, region.to_row);
-      count = i + 1;
-      walk.advance();
-    }
-    load(words, from, count);
-    store(words, to, count);
-  }
+  for (std::uint64_t last = share.number + std::uint64_t{batch - 1} * share.count; last < words; last += batch_step)
+    transform_next<Word, batch, elements>(region, begin, walk, load, store);
+  GDRKIT_SHMEM_ROLLED
+  while (walk.is_inside()) transform_next<Word, 1, elements>(region, begin, walk, load, store);
   return begin + words_per_row * elements;
 }
 /// Performs load and store on all elements of a region, in the widest words for which all rows are aligned.

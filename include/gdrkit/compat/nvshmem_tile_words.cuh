@@ -14,23 +14,32 @@ struct LoadWords {
   const T* from;
 
   template <class Word, unsigned n>
-  GDRKIT_SHMEM_FUNCTION void operator()(Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+  GDRKIT_SHMEM_FUNCTION void operator()(Word (&words)[n], const std::int64_t (&at)[n]) const {
     GDRKIT_SHMEM_UNROLLED
-    for (unsigned i = 0; i < n; ++i) {
-      if (i < count) words[i] = read<reads>(reinterpret_cast<const Word*>(from + at[i]));
-    }
+    for (unsigned i = 0; i < n; ++i) words[i] = read<reads>(reinterpret_cast<const Word*>(from + at[i]));
   }
 };
+/// Stores 16 bytes in one instruction: the compiler would store some words of an array by four.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION void store(Word* address, const Word& word) {
+#if defined(__CUDACC__)
+  if constexpr (sizeof(Word) == 16) {
+    asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(word.words[0]), "r"(word.words[1]),
+                 "r"(word.words[2]), "r"(word.words[3])
+                 : "memory");
+    return;
+  }
+#endif
+  *address = word;
+}
 template <class T>
 struct StoreWords {
   T* to;
 
   template <class Word, unsigned n>
-  GDRKIT_SHMEM_FUNCTION void operator()(const Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+  GDRKIT_SHMEM_FUNCTION void operator()(const Word (&words)[n], const std::int64_t (&at)[n]) const {
     GDRKIT_SHMEM_UNROLLED
-    for (unsigned i = 0; i < n; ++i) {
-      if (i < count) *reinterpret_cast<Word*>(to + at[i]) = words[i];
-    }
+    for (unsigned i = 0; i < n; ++i) store(reinterpret_cast<Word*>(to + at[i]), words[i]);
   }
 };
 /// Stores the words to every member of the team.
@@ -40,10 +49,10 @@ struct SpreadWords {
   T* to;
 
   template <class Word, unsigned n>
-  GDRKIT_SHMEM_FUNCTION void operator()(const Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
+  GDRKIT_SHMEM_FUNCTION void operator()(const Word (&words)[n], const std::int64_t (&at)[n]) const {
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 1; distance <= members.n; ++distance) {
-      StoreWords<T>{members.at(to, members.next(distance))}(words, at, count);
+      StoreWords<T>{members.at(to, members.next(distance))}(words, at);
     }
   }
 };
@@ -54,12 +63,12 @@ struct ReduceWords {
   const T* from;
 
   template <class Word, unsigned n>
-  GDRKIT_SHMEM_FUNCTION void operator()(Word (&words)[n], const std::int64_t (&at)[n], unsigned count) const {
-    LoadWords<Reads::fresh, T>{members.at(from, 0)}(words, at, count);
+  GDRKIT_SHMEM_FUNCTION void operator()(Word (&words)[n], const std::int64_t (&at)[n]) const {
+    LoadWords<Reads::fresh, T>{members.at(from, 0)}(words, at);
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = 1; member < members.n; ++member) {
-      Word others[n] = {};
-      LoadWords<Reads::fresh, T>{members.at(from, member)}(others, at, count);
+      Word others[n];
+      LoadWords<Reads::fresh, T>{members.at(from, member)}(others, at);
       GDRKIT_SHMEM_UNROLLED
       for (unsigned i = 0; i < n; ++i) words[i] = combine_elements<reduction, T>(words[i], others[i]);
     }

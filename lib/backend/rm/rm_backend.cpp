@@ -10,14 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "backend/calibration.hpp"
 #include "backend/cuda_buffer.hpp"
 #include "backend/cuda_scope.hpp"
 #include "backend/mapping_check.hpp"
 #include "backend/pointer_check.hpp"
 #include "backend/pointer_pin.hpp"
 #include "backend/rm/memory_locator.hpp"
-#include "backend/rm/proved_locations.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "backend/rm/rm_driver.hpp"
 #include "backend/rm/rm_mapping.hpp"
@@ -46,8 +44,8 @@ class RmBackend final : public Backend {
   [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return driver_->layout(); }
-  [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
-  [[nodiscard]] ProvedLocations& proved_locations() noexcept { return proved_locations_; }
+  [[nodiscard]] Calibrations& calibrations() noexcept { return driver_->calibrations(); }
+  [[nodiscard]] ProvedLocations& proved_locations() noexcept { return driver_->proved_locations(); }
 
  private:
   base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
@@ -56,8 +54,6 @@ class RmBackend final : public Backend {
   const driver::CudaCalls& cuda_;
   base::Settings settings_;
   std::shared_ptr<RmDriver> driver_;
-  Calibrations calibrations_;
-  ProvedLocations proved_locations_;
 };
 
 /// Maps scratch memory as RmPin maps user memory.

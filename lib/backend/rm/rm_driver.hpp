@@ -11,7 +11,9 @@
 #include <string>
 #include <utility>
 
+#include "backend/calibration.hpp"
 #include "backend/rm/driver_layout.hpp"
+#include "backend/rm/proved_locations.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
@@ -35,10 +37,15 @@ class RmDriver {
   /// Opens the GPU at `pci` (CUDA's format) at the first call. May throw std::bad_alloc.
   base::Result<RmDevice*> device(const char* pci, const driver::CudaUuid& uuid);
   void abandon_after_fork() noexcept;
+  /// What earlier mappings of this client proved.
+  [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
+  [[nodiscard]] ProvedLocations& proved_locations() noexcept { return proved_locations_; }
 
  private:
   driver::System& system_;
   DriverLayout layout_;
+  Calibrations calibrations_;
+  ProvedLocations proved_locations_;
   std::unique_ptr<RmClient> client_;                          // must outlive the devices
   std::mutex mutex_;                                          // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address

@@ -52,6 +52,21 @@ def _address(typing_context: Any, array: Any) -> Any:
     return types.uint64(array), generate
 
 
+@intrinsic
+def _size_bytes(typing_context: Any, array: Any) -> Any:
+    """The size of an array's elements. `array.size * array.itemsize` would load the size of an element from the array."""
+    if not isinstance(array, types.Array):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        size_type = context.get_value_type(types.uint64)
+        item_size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
+        count = context.make_array(signature.args[0])(context, builder, arguments[0]).nitems
+        return builder.mul(count, size_type(item_size), flags=["nuw", "nsw"])
+
+    return types.uint64(array), generate
+
+
 def _require_contiguous(name: str, *arrays: Any) -> None:
     for array in arrays:
         if not isinstance(array, types.Array):
@@ -81,7 +96,7 @@ def _define_copy(operation: str, group: str) -> Any:
         _require_contiguous(name, target, source)
 
         def implementation(target: Any, source: Any, pe: Any) -> None:
-            device(_address(target), _address(source), source.size * source.itemsize, pe)
+            device(_address(target), _address(source), _size_bytes(source), pe)
 
         return implementation
 
@@ -101,8 +116,7 @@ def _define_put_signal(group: str) -> Any:
         _require_contiguous(name, target, source, signal)
 
         def implementation(target: Any, source: Any, signal: Any, value: Any, operation: Any, pe: Any) -> None:
-            size_bytes = source.size * source.itemsize
-            device(_address(target), _address(source), size_bytes, _address(signal), value, operation, pe)
+            device(_address(target), _address(source), _size_bytes(source), _address(signal), value, operation, pe)
 
         return implementation
 

@@ -226,24 +226,49 @@ class TranscriptCuda final : public CudaTable<TranscriptCuda> {
     if (result == 0) pending_[stream].push_back({nullptr, target, size, size, 1, {written, written + size}});
     return result;
   }
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept {
-    const Words arguments = Words().add("size", std::uint64_t{size}).add("stream", named(stream));
-    const auto make = [&] { return driver_->mem_alloc_async(address, size, stream); };
-    return exchange("mem_alloc_async", arguments, make, [&](Words& words, int result) {
-      if (result != 0) return;
-      if (state_.is_replay()) {
-        names_.add_region(words.number("region"), words.number("region_bytes"));
-        *address = words.number("address");
-        return;
-      }
-      const DeviceRegion region = region_around(*driver_, *address);
-      const std::uint64_t canonical = names_.add_region(region.first, region.bytes);
-      words.add("address", names_.address(*address)).add("region", canonical).add("region_bytes", region.bytes);
+  int mem_get_granularity(std::size_t* size, const driver::CudaMemAllocationProp* properties, int option) noexcept {
+    const auto make = [&] { return driver_->mem_get_granularity(size, properties, option); };
+    return exchange("mem_get_granularity", of_device(properties->location.id), make, [&](Words& words, int result) {
+      if (result == 0) value(words, "size", size);
     });
   }
-  int mem_free_async(std::uint64_t address, void* stream) noexcept {
-    return exchange("mem_free_async", at(address).add("stream", named(stream)),
-                    [&] { return driver_->mem_free_async(address, stream); });
+  int mem_address_reserve(std::uint64_t* address, std::size_t size, std::size_t alignment, std::uint64_t hint,
+                          unsigned long long flags) noexcept {
+    const auto make = [&] { return driver_->mem_address_reserve(address, size, alignment, hint, flags); };
+    return exchange("mem_address_reserve", Words().add("size", std::uint64_t{size}), make,
+                    [&](Words& words, int result) {
+                      if (result != 0) return;
+                      const std::uint64_t first = state_.is_replay() ? words.number("address") : *address;
+                      *address = first;
+                      const std::uint64_t canonical = names_.add_region(first, size);
+                      if (!state_.is_replay()) words.add("address", canonical);
+                    });
+  }
+  int mem_address_free(std::uint64_t address, std::size_t size) noexcept {
+    return exchange("mem_address_free", at(address).add("size", std::uint64_t{size}),
+                    [&] { return driver_->mem_address_free(address, size); });
+  }
+  int mem_create(std::uint64_t* handle, std::size_t size, const driver::CudaMemAllocationProp* properties,
+                 unsigned long long flags) noexcept {
+    const Words arguments = of_device(properties->location.id).add("size", std::uint64_t{size});
+    const auto make = [&] { return driver_->mem_create(handle, size, properties, flags); };
+    return exchange("mem_create", arguments, make,
+                    [&](Words& words, int result) { name(words, result, "handle", Kind::allocation, handle); });
+  }
+  int mem_map(std::uint64_t address, std::size_t size, std::size_t offset, std::uint64_t handle,
+              unsigned long long flags) noexcept {
+    const Words arguments =
+        at(address).add("size", std::uint64_t{size}).add("handle", names_.name(Kind::allocation, handle));
+    return exchange("mem_map", arguments, [&] { return driver_->mem_map(address, size, offset, handle, flags); });
+  }
+  int mem_set_access(std::uint64_t address, std::size_t size, const driver::CudaMemAccessDesc* access,
+                     std::size_t count) noexcept {
+    return exchange("mem_set_access", at(address).add("size", std::uint64_t{size}),
+                    [&] { return driver_->mem_set_access(address, size, access, count); });
+  }
+  int mem_unmap(std::uint64_t address, std::size_t size) noexcept {
+    return exchange("mem_unmap", at(address).add("size", std::uint64_t{size}),
+                    [&] { return driver_->mem_unmap(address, size); });
   }
 
  private:

@@ -22,8 +22,8 @@ struct WordCounts {
   std::array<int, 17>* counts;
 
   template <class Word, unsigned n>
-  void operator()(const Word (&)[n], const std::int64_t (&at)[n], unsigned count) const {
-    for (unsigned i = 0; i < count; ++i) {
+  void operator()(const Word (&)[n], const std::int64_t (&at)[n]) const {
+    for (unsigned i = 0; i < n; ++i) {
       const char* const address = from + at[i] * static_cast<std::int64_t>(element_bytes);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address) % sizeof(Word), 0U) << sizeof(Word);
       ++(*counts)[sizeof(Word)];

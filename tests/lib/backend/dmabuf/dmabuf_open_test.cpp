@@ -162,7 +162,7 @@ TEST(DmabufOpen, IsUntriedWithoutScratchMemory) {
   DmabufMachine machine;
   fakes::FaultPlan plan;
   fakes::FaultyCuda cuda(machine.cuda, plan);
-  plan.fail_every("mem_alloc_async", {0, 0, 2});
+  plan.fail_every("mem_create", {0, 0, 2});
   const auto backend = open_dmabuf_on(machine.rm, cuda, machine.settings);
   ASSERT_TRUE(backend) << backend.error().text();
   EXPECT_TRUE((*backend)->traits().is_untried);

@@ -45,6 +45,31 @@ TEST(KeptDriver, KeepsTheClientAndTheDeviceForTheNextContext) {
   EXPECT_TRUE(is_clean(machine));
 }
 
+TEST(KeptDriver, KeepsWhatEarlierMappingsProved) {
+  RmMachine machine;
+  const std::uint64_t distinct = machine.cuda.malloc(64 * kib);
+  const std::uint64_t zeros = machine.cuda.malloc(64 * kib);
+  machine.cuda.fill_pattern(distinct, 64 * kib);
+  unsigned gathers = 0;
+  machine.cuda.before_gather = [&] { ++gathers; };
+  KeptDriver kept;
+  // Maps the memory in a new context. Returns the exports, one of them by the pin.
+  const auto exports_of_map = [&](std::uint64_t address, Verification expected) {
+    const unsigned before = machine.cuda.exports_made();
+    auto backend = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
+    auto pin = pin_or_fail(**backend, address, 64 * kib);
+    EXPECT_EQ(map_or_fail(*pin).verification, expected);
+    return machine.cuda.exports_made() - before;
+  };
+  EXPECT_EQ(exports_of_map(distinct, Verification::content), 1u);
+  EXPECT_EQ(exports_of_map(zeros, Verification::calibrated), 2u) << "another export for the scratch memory";
+  EXPECT_EQ(exports_of_map(zeros, Verification::calibrated), 1u) << "a later context calibrated again";
+  gathers = 0;
+  EXPECT_EQ(exports_of_map(distinct, Verification::content), 1u);
+  EXPECT_EQ(gathers, 0u) << "a later context compared the same allocation again";
+  machine.cuda.before_gather = nullptr;
+}
+
 TEST(KeptDriver, IsSharedByContextsThatAreOpenAtTheSameTime) {
   RmMachine machine;
   {

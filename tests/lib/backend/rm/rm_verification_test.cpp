@@ -142,7 +142,7 @@ TEST_F(RmVerification, VerifiesStructureWithoutScratchMemory) {
   fakes::FaultySystem system(machine.rm, plan);
   fakes::FaultyCuda cuda(machine.cuda, plan);
   address = machine.cuda.malloc(size);
-  plan.fail_every("mem_alloc_async", {0, 0, 2});
+  plan.fail_every("mem_create", {0, 0, 2});
   auto opened = open_rm_on(system, cuda, machine.settings);
   ASSERT_TRUE(opened);
   auto held = pin_or_fail(**opened, address, size);

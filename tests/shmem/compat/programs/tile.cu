@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Tile functions by a block of 1024 threads, on matrices whose last tiles are cut. NVSHMEM's tile collectives need
-// NVLink multicast, so they only run on gdrkit.
+// NVLink multicast, so they only run on gdrkit. Prints the times of a put and a get.
 #include <algorithm>
 
 #include "job.cuh"
@@ -45,6 +45,43 @@ __global__ void __launch_bounds__(1024) transfer(T* put_target, T* get_target, T
               from, to, start, boundary, next, 0) == 0);
   });
   nvshmemx_barrier_all_block();
+}
+
+__device__ uint64_t now_ns() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+// Stores the nanoseconds of a put and of a get of a tile.
+template <class T, int of_rows, int of_columns>
+__global__ void __launch_bounds__(1024) time_tile(T* target, T* source, int next, uint64_t* ns) {
+  constexpr int rounds = 1000;
+  const auto sizes = make_shape(ConstInt<of_rows>{}, ConstInt<of_columns>{});
+  nvshmemx::Tensor from(source, make_layout(sizes, make_stride(ConstInt<source_stride>{}, ConstInt<1>{})));
+  nvshmemx::Tensor to(target, make_layout(sizes, make_stride(ConstInt<target_stride>{}, ConstInt<1>{})));
+  const auto repeat = [](uint64_t* each, const auto& transfer) {
+    __syncthreads();
+    const uint64_t begin = now_ns();
+    for (int round = 0; round < rounds; ++round) transfer();
+    nvshmem_quiet();
+    __syncthreads();
+    if (threadIdx.x == 0) *each = (now_ns() - begin) / rounds;
+  };
+  repeat(ns, [&] {
+    nvshmemx::tile_put_block<decltype(from), decltype(to), Whole, nvshmemx::PEER_PUSH_NBI>(from, to, {}, {}, next, 0);
+  });
+  repeat(ns + 1, [&] {
+    nvshmemx::tile_get_block<decltype(from), decltype(to), Whole, nvshmemx::PEER_PULL_NBI>(from, to, {}, {}, next, 0);
+  });
+}
+
+template <class T, int of_rows, int of_columns>
+static void print_times(T* target, T* source, uint64_t* ns) {
+  time_tile<T, of_rows, of_columns><<<1, 1024>>>(target, source, 1, ns);
+  const auto each = on_host(ns, 2);
+  std::printf("%d x %d elements of %d bytes: tile_put %d ns, tile_get %d ns\n", of_rows, of_columns,
+              static_cast<int>(sizeof(T)), static_cast<int>(each[0]), static_cast<int>(each[1]));
 }
 
 // NVSHMEM does not support tile_max_reduce for float.
@@ -111,6 +148,12 @@ static void run_with(int pe, int n) {
   nvshmem_barrier_all();
   compare(first, columns, target_stride, of((pe + n - 1) % n));
   compare(second, columns, target_stride, of((pe + 1) % n));
+  auto* const ns = symmetric<uint64_t>(2);
+  if (pe == 0) {
+    print_times<T, tile_rows, tile_columns>(first, source, ns);
+    print_times<T, 192, 144>(first, source, ns);
+  }
+  nvshmem_barrier_all();
   if (!has_collectives) return;
   launch(reduce<T>, 1, 1024, first, second, source, n);
   nvshmem_barrier_all();
