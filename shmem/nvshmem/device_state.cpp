@@ -34,9 +34,14 @@ constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes +
 int DeviceState::make(const StateLayout& layout, std::unique_ptr<DeviceState>* made) {
   const int pe = gdrkit_shmem_my_pe(), n_pes = gdrkit_shmem_n_pes();
   if (pe < 0) return pe;
+  gdrkit_shmem_info info{};
+  info.struct_size = sizeof info;
+  if (const int result = gdrkit_shmem_get_info(&info); result != 0) return result;
+  // All PEs of a job on several nodes return here, before they allocate.
+  if (info.node_pes != n_pes) return -EOPNOTSUPP;
   std::unique_ptr<DeviceState> state(new DeviceState(layout, pe, n_pes));
   int result = state->allocate();
-  if (result == 0) result = state->fill_image();
+  if (result == 0) result = state->fill_image(info);
   for (const std::int32_t team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
     if (result == 0) result = state->add_team(team);
   }
@@ -80,10 +85,7 @@ int DeviceState::fill_peer_heaps(std::uint64_t heap_address) {
   return copy(peer_heaps_, heaps.data(), heaps.size() * sizeof(Address));
 }
 
-int DeviceState::fill_image() {
-  gdrkit_shmem_info info{};
-  info.struct_size = sizeof info;
-  if (const int result = gdrkit_shmem_get_info(&info); result != 0) return result;
+int DeviceState::fill_image(const gdrkit_shmem_info& info) {
   image_.store(state::version, (1 << 16) + static_cast<std::int32_t>(layout_.state_bytes));
   image_.store(state::pe, pe_);
   image_.store(state::n_pes, n_pes_);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // StateLayout: offsets of the state that GPU code compiled with NVSHMEM's device library reads. They are facts of
-// NVSHMEM's interface. tests/shmem/clients/state_layout_test.cpp compares them with its headers.
+// NVSHMEM's interface. tests/shmem/clients/state_layout.cpp compares them with its headers.
 #pragma once
 
 #include <array>
