@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: MIT
 // The C API for GPU code and local buffers.
 #include "shmem/capi/calls.hpp"
+
+#include "platform/device/device_scope.hpp"
 #include "shmem/core/state_users.hpp"
 
+using gdrkit::platform::DeviceScope;
+using gdrkit::shmem_impl::capi::address_with_pe;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
@@ -22,6 +26,45 @@ int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill) {
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill) {
   remove_state_user(fill);
   return 0;
+}
+
+int gdrkit_shmem_call_with_gpu(void (*function)(void* argument), void* argument) {
+  return with_pe([=](Pe& self) -> base::Status {
+    const DeviceScope scope(self.device());
+    if (auto current = scope.status(); !current) return current;
+    function(argument);
+    return {};
+  });
+}
+
+int gdrkit_shmem_copy_to_gpu(void* target, const void* source, size_t size_bytes) {
+  return with_pe([=](Pe& self) -> base::Status {
+    const DeviceScope scope(self.device());
+    if (auto current = scope.status(); !current) return current;
+    return self.device().copy_to_device(reinterpret_cast<std::uint64_t>(target), source, size_bytes);
+  });
+}
+
+int gdrkit_shmem_copy_from_gpu(void* target, const void* source, size_t size_bytes) {
+  return with_pe([=](Pe& self) -> base::Status {
+    const DeviceScope scope(self.device());
+    if (auto current = scope.status(); !current) return current;
+    return self.device().copy_to_host(target, reinterpret_cast<std::uint64_t>(source), size_bytes);
+  });
+}
+
+int gdrkit_shmem_find_variable(void* module, const char* name, void** address, size_t* size_bytes) {
+  return with_pe([=](Pe& self) -> base::Status {
+    const auto symbol = self.gpu_code().find_variable(module, name);
+    if (!symbol) return base::pass(symbol);
+    *address = reinterpret_cast<void*>(symbol->address);
+    if (size_bytes != nullptr) *size_bytes = symbol->size_bytes;
+    return {};
+  });
+}
+
+int gdrkit_shmem_module_of_library(void* library, void** module) {
+  return address_with_pe(module, [=](Pe& self) { return self.gpu_code().module_of(library); });
 }
 
 int gdrkit_shmem_module_init(void* module) {

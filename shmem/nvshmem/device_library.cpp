@@ -1,18 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The functions that NVSHMEM's device library, libnvshmem_device.a, calls. A program that contains it can use the
-// functions of the CPU and of streams. Its GPU code reads a state that gdrkit does not have.
+// The functions that NVSHMEM's device library, libnvshmem_device.a, calls. It passes a function that returns the
+// address of the state that its GPU code reads.
 #include <nvshmem.h>
 
-#include <cstdio>
+#include "shmem/nvshmem/device_states.hpp"
 
-namespace {
-struct Version {
-  int major, minor, patch;
-};
-/// Stores the addresses of the state in the GPU code.
-using InitDevice = int (*)(void** state, void** transport_state);
-}  // namespace
+using gdrkit::shmem_impl::nvshmem::DeviceStates;
+using gdrkit::shmem_impl::nvshmem::Version;
+using InitDevice = DeviceStates::Locate;
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -30,15 +26,14 @@ int nvshmemid_hostlib_init_attr(int /*requested*/, int* provided, unsigned flags
   const int result = nvshmemx_hostlib_init_attr(flags, attributes);
   if (result != 0) return result;
   if (provided != nullptr) nvshmem_query_thread(provided);
-  if (init_device != nullptr) {
-    std::fprintf(stderr,
-                 "nvshmem_init: this program contains GPU code of NVSHMEM %d.%d.%d, which does not work with gdrkit; "
-                 "compile the GPU code with gdrkit's nvshmem.h\n",
-                 version.major, version.minor, version.patch);
-  }
+  // Programs that use only the functions of the CPU and of streams also work without the state.
+  if (init_device != nullptr) (void)DeviceStates::of_process().fill(version, init_device);
   return 0;
 }
 
-void nvshmemid_hostlib_finalize(void* /*state*/, void* /*transport_state*/) { nvshmemx_hostlib_finalize(); }
+void nvshmemid_hostlib_finalize(void* /*state*/, void* /*transport_state*/) {
+  nvshmem_finalize();
+  DeviceStates::of_process().forget_ended_pe();
+}
 
 int nvshmemid_init_status() { return nvshmemx_init_status(); }

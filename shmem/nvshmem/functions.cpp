@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The functions of libnvshmem_host.so.3 for the CPU and streams: those of include/gdrkit/compat, with external linkage.
+#include "shmem/nvshmem/renamed_functions.hpp"
+//
 #include <gdrkit/detail/shmem_reductions.cuh>
 
 // As CUDA passes __half and __nv_bfloat16: a class with one member of 16 bits.

@@ -82,13 +82,20 @@ base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
   return {};
 }
 
+base::Result<platform::Symbol> GpuCode::find_variable(void* module, const char* name) noexcept {
+  if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUDA module: the handle is NULL");
+  const platform::DeviceScope scope(connections_.device());
+  if (auto current = scope.status(); !current) return base::pass(current);
+  return connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, name);
+}
+
 base::Status GpuCode::initialise_module(void* module) noexcept {
   if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUDA module: the handle is NULL");
   if (auto watched = watch(); !watched) return watched;
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
   const gdrkit_shmem_device_state state = this->state();
-  auto symbol = connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, "gdrkit_shmem_state");
+  auto symbol = find_variable(module, "gdrkit_shmem_state");
   if (!symbol) {
     const base::Error& error = symbol.error();
     return base::fail_vendor(
@@ -107,16 +114,18 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
   return connections_.device().copy_to_device(symbol->address, &state, sizeof state);
 }
 
-base::Status GpuCode::initialise_library(void* library) noexcept {
+base::Result<void*> GpuCode::module_of(void* library) noexcept {
   if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUlibrary: the handle is NULL");
-  base::Result<platform::Module> module = platform::Module{};
-  {
-    const platform::DeviceScope scope(connections_.device());
-    if (auto current = scope.status(); !current) return current;
-    module = connections_.device().module_of_library(library);
-  }
+  const platform::DeviceScope scope(connections_.device());
+  if (auto current = scope.status(); !current) return base::pass(current);
+  auto module = connections_.device().module_of_library(library);
   if (!module) return base::pass(module);
-  return initialise_module(reinterpret_cast<void*>(module->handle));
+  return reinterpret_cast<void*>(module->handle);
+}
+
+base::Status GpuCode::initialise_library(void* library) noexcept {
+  auto module = module_of(library);
+  return module ? initialise_module(*module) : base::pass(module);
 }
 
 base::Result<int> GpuCode::cooperative_blocks(void* function, unsigned threads, std::size_t shared_bytes) noexcept {

@@ -36,6 +36,10 @@ class GpuCode {
 
   /// Calls `fill` with the state while the GPU is current. Does nothing on the emulated device.
   base::Status fill_state(gdrkit_shmem_fill_state_t fill) noexcept;
+  /// Finds a variable of `module`, a CUmodule.
+  [[nodiscard]] base::Result<platform::Symbol> find_variable(void* module, const char* name) noexcept;
+  /// Returns the CUmodule of `library`, a CUlibrary.
+  [[nodiscard]] base::Result<void*> module_of(void* library) noexcept;
   /// Copies the state into the symbol gdrkit_shmem_state of `module`, a CUmodule.
   base::Status initialise_module(void* module) noexcept;
   /// The same for a CUlibrary.

@@ -20,6 +20,19 @@ int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill);
 /* Returns 0, also for a function that was not registered. */
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill);
 
+/* For GPU code that keeps another state than gdrkit's. All use the GPU of the calling thread's PE. */
+
+/* Calls `function(argument)` while the GPU is current. */
+int gdrkit_shmem_call_with_gpu(void (*function)(void* argument), void* argument);
+/* Copy to and from an address of the GPU's memory, symmetric or not. The copy is complete when the call returns. */
+int gdrkit_shmem_copy_to_gpu(void* target, const void* source, size_t size_bytes);
+int gdrkit_shmem_copy_from_gpu(void* target, const void* source, size_t size_bytes);
+/* Finds a variable of a CUmodule. `size_bytes` may be NULL. Fails with an errno for the CUDA error if the module lacks
+ * it, and with -EINVAL if `module` is NULL. */
+int gdrkit_shmem_find_variable(void* module, const char* name, void** address, size_t* size_bytes);
+/* Stores the CUmodule of a CUlibrary. -EINVAL: `library` is NULL. -ENOSYS: the driver is older than CUDA 12. */
+int gdrkit_shmem_module_of_library(void* library, void** module);
+
 /* Announces to the PEs of this node that this PE ends the job with the exit status `status`. The caller must then exit
  * from the process. Calls of the other PEs that wait for this PE fail with -ECONNRESET. */
 int gdrkit_shmem_announce_exit(int status);

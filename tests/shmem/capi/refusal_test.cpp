@@ -214,6 +214,26 @@ TEST_F(Refusal, RejectsNullOutputsAndFunctions) {
   expect_refused(gdrkit_shmem_stream_create(nullptr), EINVAL, "stream_create");
   expect_refused(gdrkit_shmem_register_state(nullptr), EINVAL, "register_state");
   expect_refused(gdrkit_shmem_module_init(nullptr), EINVAL, "module_init");
+  void* address = nullptr;
+  expect_refused(gdrkit_shmem_find_variable(nullptr, "name", &address, nullptr), EINVAL, "find_variable");
+  expect_refused(gdrkit_shmem_module_of_library(nullptr, &address), EINVAL, "module_of_library");
+  expect_refused(gdrkit_shmem_module_of_library(this, nullptr), EINVAL, "module_of_library without a result");
+  EXPECT_EQ(address, nullptr);
+}
+
+TEST_F(Refusal, CopiesToAndFromTheGpuWithinItsMemoryOnly) {
+  const std::uint64_t sent = 0x1234567890abcdef;
+  std::uint64_t received = 0;
+  int calls = 0;
+  EXPECT_EQ(gdrkit_shmem_call_with_gpu([](void* argument) { ++*static_cast<int*>(argument); }, &calls), 0);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(gdrkit_shmem_copy_to_gpu(signal_, &sent, sizeof sent), 0) << gdrkit_shmem_last_error();
+  EXPECT_EQ(gdrkit_shmem_copy_from_gpu(&received, signal_, sizeof received), 0) << gdrkit_shmem_last_error();
+  EXPECT_EQ(received, sent);
+  expect_refused(gdrkit_shmem_copy_to_gpu(local_.data(), &sent, sizeof sent), EINVAL, "copy_to_gpu to host memory");
+  expect_refused(gdrkit_shmem_copy_from_gpu(&received, local_.data(), 8), EINVAL, "copy_from_gpu of host memory");
+  const std::uint64_t zero = 0;
+  EXPECT_EQ(gdrkit_shmem_copy_to_gpu(signal_, &zero, sizeof zero), 0) << gdrkit_shmem_last_error();
 }
 
 }  // namespace

@@ -2,66 +2,7 @@
  * SPDX-License-Identifier: MIT
  * A client that loads libnvshmem_host.so.3 by name, with the types of NVSHMEM's interface written out. Two processes on
  * the emulated device. usage: host_library LIBRARY. Prints "two PEs through the library". */
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-typedef struct {
-  int version;
-  char internal[124];
-} uniqueid;
-typedef struct {
-  int version;
-  uniqueid* id;
-  int rank, n_ranks;
-} uniqueid_args;
-typedef struct {
-  int version;
-  uniqueid_args uid;
-  int device;
-  char content[92];
-} init_args;
-typedef struct {
-  int version;
-  void* mpi_comm;
-  init_args args;
-} init_attr;
-typedef struct {
-  int version, num_contexts;
-  uint64_t id;
-  char padding[48];
-} team_config;
-typedef struct {
-  uint16_t bits;
-} half;
-typedef struct {
-  int major, minor, patch;
-} version;
-_Static_assert(sizeof(uniqueid) == 128 && sizeof(uniqueid_args) == 24 && sizeof(init_args) == 128, "NVSHMEM's sizes");
-_Static_assert(sizeof(init_attr) == 144 && sizeof(team_config) == 64, "NVSHMEM's sizes");
-
-static void* library;
-static int failures, rank = -1;
-#define EXPECT(condition)                                                                     \
-  do {                                                                                        \
-    if (!(condition)) {                                                                       \
-      ++failures;                                                                             \
-      fprintf(stderr, "process %d, line %d: %s does not hold\n", rank, __LINE__, #condition); \
-    }                                                                                         \
-  } while (0)
-
-static void* find(const char* name) {
-  void* const address = dlsym(library, name);
-  if (address != NULL) return address;
-  fprintf(stderr, "%s is missing\n", name);
-  exit(1);
-}
-/* CALL(int, nvshmem_ptr, (const void*, int))(address, pe) */
-#define CALL(result, name, parameters) ((result(*) parameters)find(#name))
+#include "nvshmem_interface.h"
 
 #define put_on_stream CALL(void, nvshmemx_putmem_on_stream, (void*, const void*, size_t, int, void*))
 #define barrier_all CALL(void, nvshmem_barrier_all, (void))
@@ -85,10 +26,6 @@ static void queries(void) {
   EXPECT(strcmp(name, "gdrkit") == 0);
   CALL(void, nvshmem_query_thread, (int*))(&provided);
   EXPECT(provided == 3);
-}
-
-static int initialize(unsigned flags, init_attr* attributes) {
-  return CALL(int, nvshmemx_hostlib_init_attr, (unsigned, init_attr*))(flags, attributes);
 }
 
 static void wrong_arguments_before_init(void) {
@@ -257,24 +194,10 @@ static int as_pe(uniqueid* id) {
 }
 
 int main(int argc, char** argv) {
-  library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
-  if (library == NULL) {
-    fprintf(stderr, "%s\n", dlerror());
-    return 1;
-  }
+  if (!open_library(argc, argv)) return 1;
   queries();
   wrong_arguments_before_init();
-  uniqueid id;
-  memset(&id, 0xee, sizeof id);
-  EXPECT(CALL(int, nvshmemx_get_uniqueid, (uniqueid*))(&id) == 0);
-  EXPECT(id.version == (1 << 16) + 128);
-  const pid_t child = fork();
-  rank = child == 0 ? 1 : 0;
-  const int failed = as_pe(&id);
-  if (child == 0) return failed != 0;
-  int status = 1;
-  waitpid(child, &status, 0);
-  if (failed != 0 || status != 0) return 1;
+  if (run_two_pes(as_pe) != 0) return 1;
   printf("two PEs through the library\n");
   return 0;
 }

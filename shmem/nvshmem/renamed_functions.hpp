@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Functions of nvshmem.h that gpu_code.cpp replaces in libnvshmem_host.so.3, because they concern GPU code of NVSHMEM.
+// Include it before nvshmem.h, which then defines them under names that the library does not export.
+#pragma once
+
+#define nvshmem_finalize gdrkit_nvshmem_finalize
+#define nvshmem_team_destroy gdrkit_nvshmem_team_destroy
+#define nvshmem_team_split_2d gdrkit_nvshmem_team_split_2d
+#define nvshmem_team_split_strided gdrkit_nvshmem_team_split_strided
+#define nvshmemx_culibrary_init gdrkit_nvshmemx_culibrary_init
+#define nvshmemx_cumodule_init gdrkit_nvshmemx_cumodule_init
+#define nvshmemx_hostlib_finalize gdrkit_nvshmemx_hostlib_finalize
