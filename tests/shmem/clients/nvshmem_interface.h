@@ -5,6 +5,7 @@
 #ifndef NVSHMEM_INTERFACE_H
 #define NVSHMEM_INTERFACE_H
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,8 +45,8 @@ typedef struct {
 typedef struct {
   int major, minor, patch;
 } version;
-_Static_assert(sizeof(uniqueid) == 128 && sizeof(uniqueid_args) == 24 && sizeof(init_args) == 128, "NVSHMEM's sizes");
-_Static_assert(sizeof(init_attr) == 144 && sizeof(team_config) == 64, "NVSHMEM's sizes");
+static_assert(sizeof(uniqueid) == 128 && sizeof(uniqueid_args) == 24 && sizeof(init_args) == 128, "NVSHMEM's sizes");
+static_assert(sizeof(init_attr) == 144 && sizeof(team_config) == 64, "NVSHMEM's sizes");
 
 static void* library;
 static int failures, rank = -1;
