@@ -3,17 +3,15 @@
 # SPDX-License-Identifier: MIT
 """How far PyTorch's symmetric memory with its NVSHMEM backend gets, step by step.
 
-usage: torch_symmetric_memory.py [-n RANKS]     starts the processes; with fewer GPUs than ranks, they share the GPUs
-LD_PRELOAD chooses the library, as for nvshmem4py_cases.py. The steps follow each other in one job; the last ones run GPU
-kernels of PyTorch with NVSHMEM's device library. Prints a line for each step and rank. Exits with 1 if a step failed, and
-with 77 without PyTorch or GPUs.
+usage: torch_symmetric_memory.py [-n RANKS] [-s TEXT]
+Starts the processes. With fewer GPUs than ranks, they share the GPUs. -s selects the steps whose names contain TEXT.
+The steps follow each other in one job. The last ones run GPU kernels of PyTorch with NVSHMEM's device library.
 """
-import glob
-import importlib.util
-import os
-import subprocess
+import statistics
 import sys
-import tempfile
+import time
+
+from torch_ranks import expect, main
 
 COUNT = 1024
 STEPS = {}
@@ -24,39 +22,9 @@ def step(function):
     return function
 
 
-class Context:
-    def __init__(self, torch, dist, symmetric, rank):
-        self.torch, self.dist, self.symmetric, self.rank = torch, dist, symmetric, rank
-        self.device = torch.device("cuda", torch.cuda.current_device())
-        self.ranks = dist.get_world_size()
-        self.name = dist.group.WORLD.group_name
-        self.operators = torch.ops.symm_mem
-
-    def tensor(self, value=0, count=COUNT, dtype=None):
-        """Symmetric memory that holds the value, and its handle."""
-        made = self.symmetric.empty(count, dtype=dtype or self.torch.float32, device=self.device)
-        made.fill_(value)
-        return made, self.symmetric.rendezvous(made, group=self.name)
-
-    def integers(self, rows):
-        """Symmetric memory that holds the rows of 64-bit integers."""
-        made, _ = self.tensor(0, sum(map(len, rows)), self.torch.int64)
-        made.copy_(self.torch.tensor([number for row in rows for number in row], device=self.device))
-        return made if len(rows) == 1 else made.view(len(rows), -1)
-
-    def meet(self):
-        self.torch.cuda.synchronize()
-        self.dist.barrier()
-
-    def between_barriers(self, operator, *arguments):
-        self.meet()
-        if operator:
-            operator(*arguments)
-        self.meet()
-
-    def has_part_of_each_rank(self, target):
-        part = COUNT // self.ranks
-        return all(target[rank * part:(rank + 1) * part].eq(rank).all() for rank in range(self.ranks))
+def expect_part_of_each_rank(context, target):
+    part = COUNT // context.ranks
+    expect("target", target[:part * context.ranks], context.torch.arange(context.ranks).repeat_interleave(part))
 
 
 @step
@@ -76,7 +44,7 @@ def peer_buffers(context):
     _, handle = context.tensor(context.rank + 1)
     context.meet()
     after = (context.rank + 1) % context.ranks
-    assert handle.get_buffer(after, (COUNT,), context.torch.float32).eq(after + 1).all()
+    expect("peer buffer", handle.get_buffer(after, (COUNT,), context.torch.float32), after + 1)
     context.meet()
 
 
@@ -91,21 +59,21 @@ def signal_pads_and_barrier(context):
 def put_operator(context):
     made, _ = context.tensor(context.rank + 1)
     context.between_barriers(context.rank == 0 and context.operators.nvshmem_put, made, 1)
-    assert made.eq(1 if context.rank <= 1 else context.rank + 1).all()
+    expect("tensor", made, 1 if context.rank <= 1 else context.rank + 1)
 
 
 @step
 def get_operator(context):
     made, _ = context.tensor(context.rank + 1)
     context.between_barriers(context.rank == 0 and context.operators.nvshmem_get, made, 1)
-    assert made.eq(2 if context.rank <= 1 else context.rank + 1).all()
+    expect("tensor", made, 2 if context.rank <= 1 else context.rank + 1)
 
 
 @step
 def broadcast_operator(context):
     made, _ = context.tensor(context.rank + 7)
     context.between_barriers(context.operators.nvshmem_broadcast, made, 0, context.name)
-    assert made.eq(7).all()
+    expect("tensor", made, 7)
 
 
 @step
@@ -113,20 +81,24 @@ def all_to_all_operator(context):
     source, _ = context.tensor(context.rank)
     target, _ = context.tensor()
     context.between_barriers(context.operators.nvshmem_all_to_all, source, target, context.name)
-    assert context.has_part_of_each_rank(target)
+    expect_part_of_each_rank(context, target)
 
 
 @step
 def signal_operators(context):
-    made, _ = context.tensor(context.rank + 1)
+    """In a ring, with a tensor for each sender: the operator's source and target are the same tensor, so two ranks that
+    exchange one tensor overwrite each other's source."""
+    tensors = [context.tensor(context.rank + 1)[0] for _ in range(context.ranks)]
     pad, _ = context.tensor(0, 8, context.torch.int64)
     after = (context.rank + 1) % context.ranks
     before = (context.rank - 1) % context.ranks
     context.meet()
-    context.operators.nvshmem_put_with_signal(made, pad, 5, after)
+    context.operators.nvshmem_put_with_signal(tensors[context.rank], pad, 5, after)
     context.operators.nvshmem_wait_for_signal(pad, 5, before)
     context.meet()
-    assert made.eq(before + 1).all() and pad[0].item() == 5
+    expect("signals", pad, context.torch.tensor([5] + 7 * [0]))
+    for sender, tensor in enumerate(tensors):
+        expect(f"tensor of rank {sender}", tensor, before + 1 if sender == before else context.rank + 1)
 
 
 # The following operators run GPU kernels of PyTorch with NVSHMEM's device library.
@@ -142,7 +114,7 @@ def all_to_all_vdev_operator(context):
     for _ in range(5):
         target.fill_(-1)
         context.between_barriers(context.operators.all_to_all_vdev, source, target, splits, result, context.name)
-        assert context.has_part_of_each_rank(target)
+        expect_part_of_each_rank(context, target)
 
 
 @step
@@ -156,13 +128,13 @@ def all_to_all_vdev_of_unequal_parts(context):
     result = context.integers([[0] * context.ranks] * 2)
     context.between_barriers(context.operators.all_to_all_vdev, source, target, splits, result, context.name)
     received = [length[sender][context.rank] for sender in range(context.ranks)]
-    assert result[0].tolist() == received
-    assert result[1].tolist() == [sum(received[:sender]) for sender in range(context.ranks)]
+    expect("splits", result[0], context.torch.tensor(received))
+    expect("offsets", result[1], context.torch.tensor([sum(received[:sender]) for sender in range(context.ranks)]))
     for sender in range(context.ranks):
         first = 10000 * sender + sum(length[sender][:context.rank])
         start = sum(received[:sender])
-        expected = context.torch.arange(first, first + received[sender], device=context.device)
-        assert target[start:start + received[sender]].eq(expected).all()
+        expected = context.torch.arange(first, first + received[sender])
+        expect(f"part of rank {sender}", target[start:start + received[sender]], expected)
 
 
 EXPERTS = 2
@@ -191,61 +163,56 @@ def all_to_all_vdev_2d_operators(context):
         for sender in range(context.ranks):
             n = length[sender][number]
             first = 10000 * sender + sum(length[sender][:number])
-            assert there[start:start + n].eq(context.torch.arange(first, first + n, device=context.device)).all()
+            expect(f"expert {number}", there[start:start + n], context.torch.arange(first, first + n))
             column = expert * context.ranks + sender
-            assert there_result[:, column].tolist() == [n, start]
+            expect(f"column {column}", there_result[:, column], context.torch.tensor([n, start]))
             start += n
     context.between_barriers(context.operators.all_to_all_vdev_2d_offset, there, back, there_result, back_result,
                              context.name)
-    assert back[:sent].eq(source[:sent]).all()
-    assert back_result[0].tolist() == length[context.rank]
+    expect("tensor that came back", back[:sent], source[:sent])
+    expect("splits", back_result[0], context.torch.tensor(length[context.rank]))
 
 
-def as_rank(rank, ranks, store):
-    import torch
-    import torch.distributed as dist
-    import torch.distributed._symmetric_memory as symmetric
-    gpus = torch.cuda.device_count()
-    device = torch.device("cuda", rank % gpus)
-    torch.cuda.set_device(device)
-    # NCCL rejects two ranks on one GPU.
-    backend = {"backend": "nccl", "device_id": device} if gpus >= ranks else {"backend": "gloo"}
-    dist.init_process_group(**backend, init_method=f"file://{store}", rank=rank, world_size=ranks)
-    symmetric.set_backend("NVSHMEM")
-    with open("/proc/self/maps", encoding="utf-8") as maps:
-        libraries = sorted({line.split()[-1] for line in maps if "nvshmem" in line})
-    if rank == 0:
-        print(f"torch {torch.__version__}: {' '.join(libraries)}", flush=True)
-    failed = 0
-    context = Context(torch, dist, symmetric, rank)
-    for name, function in STEPS.items():
-        try:
-            function(context)
-            result = "ok"
-        except Exception as error:  # pylint: disable=broad-exception-caught
-            failed = 1
-            result = f"failed: {type(error).__name__} {' '.join(str(error).split())[:300]}"
-        sys.stdout.write(f"rank {rank} {name}: {result}\n")
-        sys.stdout.flush()
-    os._exit(failed)  # without the end of the libraries, which waits for the other ranks
+CALLS, ROUNDS = 20, 9
 
 
-def main():
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["--rank"]:
-        return as_rank(int(arguments[1]), int(arguments[2]), arguments[3])
-    ranks = int(arguments[1]) if arguments[:1] == ["-n"] else 2
-    if importlib.util.find_spec("torch") is None or not glob.glob("/dev/nvidia[0-9]*"):
-        print("skipped: needs PyTorch and a GPU")
-        return 77
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-B", os.path.abspath(__file__), "--rank"]
-        store = os.path.join(folder, "store")
-        processes = [subprocess.Popen([*command, str(rank), str(ranks), store]) for rank in range(ranks)]
-        results = [process.wait() for process in processes]
-    print(f"exit codes {results}")
-    return 1 if any(results) else 0
+def time_of_all_to_all_vdev(context, size_bytes):
+    """Returns the time per call. Each rank sends equal parts of its input to all ranks.
+
+    The calls of a round follow each other on the stream, without a barrier between them. A round ends when the GPU has
+    completed them. Ranks on one GPU run in turns, so there the result is mainly the length of the driver's time slices.
+    """
+    count = size_bytes // 4
+    part = count // context.ranks
+    source, _ = context.tensor(context.rank, count)
+    target, _ = context.tensor(-1, count)
+    splits = context.integers([[part] * context.ranks])
+    result = context.integers([[0] * context.ranks] * 2)
+    arguments = source, target, splits, result, context.name
+    context.between_barriers(context.operators.all_to_all_vdev, *arguments)
+    expect("target", target, context.torch.arange(context.ranks).repeat_interleave(part))
+    times = []
+    for _ in range(ROUNDS):
+        context.meet()
+        begin = time.perf_counter()
+        for _ in range(CALLS):
+            context.operators.all_to_all_vdev(*arguments)
+        context.torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) / CALLS * 1e6)
+    context.meet()
+    return (f"ok, median {statistics.median(times):.1f} us per call, {min(times):.1f} to {max(times):.1f} in {ROUNDS} "
+            f"rounds of {CALLS} calls")
+
+
+@step
+def time_of_all_to_all_vdev_8_kib(context):
+    return time_of_all_to_all_vdev(context, 8 << 10)
+
+
+@step
+def time_of_all_to_all_vdev_4_mib(context):
+    return time_of_all_to_all_vdev(context, 4 << 20)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(STEPS))
