@@ -79,7 +79,7 @@ class HostTeam {
 
   // Of the collectives of the GPU; used under `mutex`.
   std::mutex mutex;
-  platform::Stream stream;  ///< made at its first use
+  platform::Stream stream;  ///< of TeamCollectives::create_stream_once
   std::uint64_t ticket = 0;
   bool is_fault_taken = false;  ///< used under TeamTable::keep_teams
 

@@ -149,6 +149,9 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
     return run_in_bulk(*prepared);
   }
   if (checked.has_data() && !fits_host_exchange(checked)) {
+    // Before the meeting: CUDA may wait for a running GPU kernel before it returns a new stream, and with several PEs in
+    // one process, that GPU kernel may wait for this PE.
+    if (auto made = create_stream_once(*prepared->team); !made) return made;
     if (auto met = meet(*prepared, false, {}); !met) return met;
     return run_on_gpu(*prepared);
   }
@@ -200,17 +203,22 @@ base::Status TeamCollectives::run_in_bulk(const Prepared& prepared) noexcept {
   return exchange_in_bulk(transfers_, *prepared.team, prepared.checked, meeting);
 }
 
+base::Status TeamCollectives::create_stream_once(HostTeam& team) noexcept {
+  const std::lock_guard lock(team.mutex);
+  if (team.stream.handle != 0) return {};
+  const platform::DeviceScope scope(connections_.device());
+  if (auto current = scope.status(); !current) return current;
+  auto stream = connections_.device().create_stream();
+  if (!stream) return base::pass(stream);
+  team.stream = *stream;
+  return {};
+}
+
 base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {
   HostTeam& team = *prepared.team;
   const std::lock_guard lock(team.mutex);
-  platform::Device& device = connections_.device();
-  const platform::DeviceScope scope(device);
+  const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
-  if (team.stream.handle == 0) {
-    auto stream = device.create_stream();
-    if (!stream) return base::pass(stream);
-    team.stream = *stream;
-  }
   const std::uint64_t ticket = ++team.ticket;
   if (auto launched = launch_in(prepared, team.stream, ticket); !launched) return launched;
   return wait_for(prepared, ticket);
