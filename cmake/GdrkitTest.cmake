@@ -118,11 +118,11 @@ function(gdrkit_add_test_objects name)
   gdrkit_set_test_options(${name})
 endfunction()
 
-# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...]): runs the same tests twice:
+# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...] [THREADS_FILTER filter]): runs the same tests twice:
 # NAME_emulated_test on the emulated device, NAME_gpu_test (label gpu) on GPUs if present. Both are
 # linked from the same objects, which check the program's name (support/place.hpp).
 function(gdrkit_add_place_tests name)
-  cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
+  cmake_parse_arguments(TEST "" "LABEL;THREADS_FILTER" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
   gdrkit_add_test_objects(${name}_objects SOURCES ${TEST_SOURCES} LIBRARIES ${TEST_LIBRARIES} INCLUDES ${TEST_INCLUDES})
   set(limit_s 120)
   if(GDRKIT_SANITIZE MATCHES "thread")
@@ -134,7 +134,7 @@ function(gdrkit_add_place_tests name)
       set(labels gpu)
     endif()
     gdrkit_add_test(${name}_${place}_test SOURCES $<TARGET_OBJECTS:${name}_objects> LABELS ${labels}
-      LIBRARIES ${TEST_LIBRARIES} TIMEOUT ${limit_s})
+      LIBRARIES ${TEST_LIBRARIES} TIMEOUT ${limit_s} THREADS_FILTER "${TEST_THREADS_FILTER}")
     set_target_properties(${name}_${place}_test PROPERTIES LINKER_LANGUAGE CXX)
   endforeach()
 endfunction()

@@ -66,20 +66,21 @@ class CollectiveSide {
   return {.n_pes = n_pes, .heap_bytes = std::uint64_t{1} << 20, .heap_max_bytes = std::uint64_t{32} << 20};
 }
 
+/// The most PEs of a job. The thread sanitizer checks few PEs only, because those of more take minutes on few CPUs and
+/// run the same code.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr int most_pes = 4;
+#else
+inline constexpr int most_pes = 64;
+#endif
+
 /// A size that the route in shares has with so many PEs (plan_test.cpp). The shares are not equal.
 struct InShares {
   int n_pes;
   std::size_t size_bytes;
 
-  /// GPU kernels of 64 PEs do not run at the same time on one GPU, which has fewer queues. The thread sanitizer checks
-  /// few PEs only, because those of more take minutes on few CPUs and run the same code.
-  [[nodiscard]] bool can_run() const {
-#if defined(__SANITIZE_THREAD__)
-    return n_pes <= 4;
-#else
-    return n_pes <= 8 || !is_gpu_place();
-#endif
-  }
+  /// GPU kernels of 64 PEs do not run at the same time on one GPU, which has fewer queues.
+  [[nodiscard]] bool can_run() const { return n_pes <= most_pes && (n_pes <= 8 || !is_gpu_place()); }
   /// Of 64 PEs, which are all in one process, the scratch memory is small.
   [[nodiscard]] ShmemJobOptions options() const {
     ShmemJobOptions made = little_scratch(n_pes);

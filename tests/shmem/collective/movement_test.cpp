@@ -83,6 +83,7 @@ void run_movements(core::Pe& pe, CollectiveSide& side, std::size_t size_bytes, s
 
 TEST(ShmemMovement, CopiesExactlyTheRange) {
   for (const int n_pes : {1, 2, 3, 5, 8}) {
+    if (n_pes > tests::most_pes) continue;
     SCOPED_TRACE(std::to_string(n_pes) + " PEs");
     run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
       CollectiveSide side(pe, 400'000);
@@ -120,9 +121,7 @@ void run_broadcasts(core::Pe& pe, std::size_t size, std::size_t shift) {
 
 TEST(ShmemMovement, SplitsLargeBroadcasts) {
   for (const int n_pes : {3, 4, 5, 8}) {
-#if defined(__SANITIZE_THREAD__)
-    if (n_pes > 4) continue;
-#endif
+    if (n_pes > tests::most_pes) continue;
     run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
       for (const std::size_t shift : {0U, 8U}) run_broadcasts(pe, 1'000'003, shift);
     });
