@@ -16,7 +16,7 @@ add_custom_target(threads_tests)
 
 # Optimising tests took more than half of their compile time. The code under test keeps its own level.
 set(GDRKIT_TEST_LEVEL "")
-if(GDRKIT_COLD_LEVEL OR GDRKIT_SANITIZE MATCHES "address")
+if(GDRKIT_COLD_LEVEL)
   set(GDRKIT_TEST_LEVEL -O0)
 endif()
 
