@@ -94,6 +94,7 @@ venv|has_venv|python3-venv|python3|python3|the tests of the Python package, whos
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
 format|has_clang_format|python3-venv|python3|python3|the format check of all files: clang-format 14, from PyPI if missing
 second_compiler|has_clang|clang-19 libclang-rt-19-dev|clang compiler-rt|clang|the build with a second compiler: the address and undefined-behaviour sanitizers
+linker|has_tool ld.lld|lld|lld|lld|fast links of the programs with sanitizers
 abigail|has_tool abidiff|abigail-tools|libabigail|libabigail-tools|the test that the interfaces of the libraries stay compatible
 shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts
 git|has_tool git|git|git|git|the check of the rules for commits
@@ -151,7 +152,7 @@ needs_of_install_tests=(pkgconfig)
 needs_of_users=(pkgconfig make) # for users who build programs on the installed libraries (docs/install.md)
 needs_of_docs=(python doxygen)
 needs_of_container_tests=(yaml)
-needs_of_compiler_tests=(second_compiler)
+needs_of_compiler_tests=(second_compiler linker)
 needs_of_abi_tests=(abigail)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
 needs_of_python_package=(system_headers system_venv dh_python)
