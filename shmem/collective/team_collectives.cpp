@@ -173,11 +173,8 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
     // This GPU cannot access all PEs of the team: the CPU performs the collective when the stream has reached it.
-    {
-      const platform::DeviceScope scope(connections_.device());
-      if (auto current = scope.status(); !current) return current;
-      if (auto done = connections_.device().synchronize(stream); !done) return done;
-    }
+    auto done = connections_.with_device([&] { return connections_.device().synchronize(stream); });
+    if (!done) return done;
     return run(call);
   }
   if (compares_streams_) {

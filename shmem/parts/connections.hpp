@@ -13,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
+#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
@@ -74,6 +75,13 @@ class Connections {
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
 
   [[nodiscard]] platform::Device& device() const noexcept { return *device_; }
+  /// Calls `call` while the device is current, and returns its result.
+  template <class Call>
+  auto with_device(Call call) const noexcept -> decltype(call()) {
+    const platform::DeviceScope scope(*device_);
+    if (auto current = scope.status(); !current) return base::pass(current);
+    return call();
+  }
   /// Returns nullptr on the emulated device.
   [[nodiscard]] const platform::CudaCalls* cuda() const noexcept { return cuda_; }
   [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }
