@@ -15,7 +15,7 @@
 #include "platform/device/device.hpp"
 #include "shmem/collective/collective_call.hpp"
 #include "shmem/parts/connections.hpp"
-#include "shmem/parts/team_line.hpp"
+#include "shmem/parts/pe_line.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 

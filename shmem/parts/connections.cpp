@@ -8,6 +8,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string_view>
 
@@ -17,7 +18,6 @@
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/node/node_join.hpp"
 #include "shmem/parts/job_node.hpp"
-#include "shmem/parts/shared_gpus.hpp"
 
 namespace gdrkit::shmem_impl::parts {
 namespace {
@@ -62,6 +62,18 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
 }
 
 }  // namespace
+
+int blocks_at_once(const std::vector<PeGpu>& gpus) noexcept {
+  int blocks = std::numeric_limits<int>::max();
+  for (const PeGpu& gpu : gpus) {
+    if (gpu.multiprocessors <= 0) continue;
+    const auto sharing = std::count_if(gpus.begin(), gpus.end(), [&](const PeGpu& other) {
+      return std::memcmp(other.uuid, gpu.uuid, sizeof gpu.uuid) == 0;
+    });
+    blocks = std::min(blocks, std::max(1, gpu.multiprocessors / static_cast<int>(sharing)));
+  }
+  return blocks;
+}
 
 base::Result<std::unique_ptr<Connections>> Connections::start(const ConnectionOptions& options) {
   std::unique_ptr<Connections> made(new Connections());

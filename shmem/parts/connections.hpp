@@ -19,7 +19,6 @@
 #include "shmem/heap/symmetric_heap.hpp"
 #include "shmem/node/node.hpp"
 #include "shmem/parts/pe_line.hpp"
-#include "shmem/parts/team_line.hpp"
 #include "shmem/parts/team_memory.hpp"
 #include "shmem/remote/remote.hpp"
 #include "shmem/transport/atomics.hpp"
@@ -48,6 +47,16 @@ struct ConnectionOptions {
   std::chrono::milliseconds remote_silence{
       7000};  ///< a PE of another machine that sends nothing for this time counts as dead
 };
+
+/// A PE's GPU.
+struct PeGpu {
+  unsigned char uuid[16] = {};
+  std::int32_t multiprocessors = 0;  ///< 0: unknown, as of the emulated device
+};
+/// Returns how many blocks each PE may launch so that the blocks of all PEs run at the same time on idle GPUs, with one
+/// block per multiprocessor. Blocks of different PEs wait for each other, so a block that cannot start stops the others
+/// until their limit. PEs in different processes share a GPU in time slices, unless MPS runs them together.
+[[nodiscard]] int blocks_at_once(const std::vector<PeGpu>& gpus) noexcept;
 
 /// A PE's copy of a range of the symmetric heap.
 struct PeerRange {
