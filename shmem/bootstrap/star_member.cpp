@@ -8,7 +8,6 @@
 #include <new>
 #include <optional>
 
-#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/private_fd.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star.hpp"

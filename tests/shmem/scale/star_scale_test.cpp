@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/pe_list.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
