@@ -301,14 +301,12 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
 }
 
 base::Result<std::unique_ptr<Node>> Node::join(bootstrap::Exchange& exchange, std::size_t area_bytes,
-                                               std::chrono::milliseconds limit) noexcept {
-  try {
-    const auto machine = read_machine_name();
-    if (!machine) return base::pass(machine);
-    return join_node(*machine, exchange, area_bytes, limit);
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while connecting to the PEs of this node");
-  }
+                                               std::chrono::milliseconds limit) noexcept try {
+  const auto machine = read_machine_name();
+  if (!machine) return base::pass(machine);
+  return join_node(*machine, exchange, area_bytes, limit);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while connecting to the PEs of this node");
 }
 
 }  // namespace gdrkit::shmem_impl::node
