@@ -8,10 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "shmem/bootstrap/token.hpp"
 #include "shmem/secret/blake2s.hpp"
 #include "shmem/secret/siphash.hpp"
@@ -136,5 +138,26 @@ inline constexpr char remedy_of_wrong_code[] = "start the job with gdrkit run or
 
 /// Returns the errno that another process sent, or EPROTO if the number is not a valid errno.
 [[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }
+
+/// The result of a step of one PE, as it is sent to other PEs.
+struct PeOutcome {
+  std::int32_t errno_value = 0;  ///< 0: success
+  std::int32_t vendor_code = 0;
+  char text[240] = "";  ///< without a NUL if the sender is faulty
+
+  PeOutcome() noexcept = default;
+  explicit PeOutcome(const base::Status& done) noexcept {
+    if (done) return;
+    errno_value = done.error().errno_value;
+    vendor_code = done.error().vendor_code;
+    std::snprintf(text, sizeof text, "%s", done.error().text());
+  }
+};
+
+/// Returns the error that PE `pe` sent. `what`: "PE 3" or "growing the heap failed on PE 3" begins the message.
+[[nodiscard]] inline tl::unexpected<base::Error> fail_as(const PeOutcome& outcome, const std::string& what) {
+  return base::fail_vendor(errno_of_peer(outcome.errno_value), outcome.vendor_code, "%s: %.*s", what.c_str(),
+                           static_cast<int>(sizeof outcome.text), outcome.text);
+}
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -33,8 +33,7 @@ struct Offer {
   std::uint64_t device_bytes = 0;
   PeGpu gpu;
   std::int32_t is_emulated = 0;
-  std::int32_t errno_value = 0;  ///< the PE has no device: why
-  char text[200] = "";
+  bootstrap::PeOutcome opened;  ///< of its device
 };
 
 base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const ConnectionOptions& options) noexcept {
@@ -201,8 +200,7 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     auto multiprocessors = device_->attribute(platform::DeviceAttribute::multiprocessor_count);
     if (multiprocessors && !device_->is_emulated()) mine.gpu.multiprocessors = *multiprocessors;
   } else {
-    mine.errno_value = opened.error().errno_value;
-    std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
+    mine.opened = bootstrap::PeOutcome(opened);
   }
   auto offers = exchange.gather(mine, "comparing devices and heap sizes");
   if (!offers) return base::pass(offers);
@@ -212,9 +210,8 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
   std::vector<PeGpu> gpus;
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
-    if (offer.errno_value != 0) {
-      return base::fail(bootstrap::errno_of_peer(offer.errno_value), "PE %d cannot open its device: %.*s", other,
-                        static_cast<int>(sizeof offer.text), offer.text);
+    if (offer.opened.errno_value != 0) {
+      return bootstrap::fail_as(offer.opened, "PE " + std::to_string(other) + " cannot open its device");
     }
     if (offer.is_emulated != mine.is_emulated) {
       return base::fail(

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "shmem/bootstrap/unique_fd.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "platform/gpu_code/collective_params.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem_impl::remote {
