@@ -6,6 +6,7 @@
 #include "shmem/core/state_users.hpp"
 
 using gdrkit::shmem_impl::capi::address_with_pe;
+using gdrkit::shmem_impl::capi::code_of;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
@@ -27,8 +28,7 @@ int with_gpu(Function function) noexcept {
 
 int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill) {
   if (fill == nullptr) return error_of(refuse_null("the function that fills the state"));
-  auto added = add_state_user(fill);
-  return added ? 0 : error_of(added);
+  return code_of(add_state_user(fill));
 }
 
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill) {
