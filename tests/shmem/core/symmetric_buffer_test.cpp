@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <gdrkit/shmem.hpp>
+#include <gdrkit/shmem_collectives.cuh>
+#include <gdrkit/shmem_device_words.cuh>
 
 #include <cerrno>
+#include <type_traits>
 #include <vector>
 
 #include "platform/device/emulated_memory.hpp"
@@ -25,6 +29,9 @@ using platform::AllocationKind;
 using ::testing::HasSubstr;
 using tests::run_shmem_job;
 using tests::succeeded;
+
+// Public and private headers have different names, so one source can include both.
+static_assert(!std::is_same_v<shmem::SymmetricBuffer<int>, heap::SymmetricBuffer>);
 
 constexpr std::size_t buffer_bytes = std::size_t{3} << 20;  // not a whole number of granules
 
