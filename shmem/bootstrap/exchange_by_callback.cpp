@@ -93,16 +93,14 @@ class CallbackExchange final : public Exchange {
 }  // namespace
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_callback(AllgatherFunction function, void* argument, int pe,
-                                                             int n_pes) noexcept {
+                                                             int n_pes) noexcept try {
   if (auto fits = check_pe(pe, n_pes); !fits) return base::pass(fits);
   if (function == nullptr)
     return base::fail_literal(
         EINVAL, "cannot join the job: the all-gather function is NULL; set allgather or unique_id in the options");
-  try {
-    return std::make_unique<CallbackExchange>(function, argument, pe, n_pes);
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while joining the job");
-  }
+  return std::make_unique<CallbackExchange>(function, argument, pe, n_pes);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while joining the job");
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

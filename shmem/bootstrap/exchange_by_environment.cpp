@@ -86,8 +86,10 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
   return listen_for_pes(std::move(*listener), environment.root, secret, environment.n_pes, limit);
 }
 
-base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnvironment& environment,
-                                                             std::chrono::milliseconds limit) {
+}  // namespace
+
+base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
+                                                                std::chrono::milliseconds limit) noexcept try {
   if (auto fits = check_pe(environment.pe, environment.n_pes); !fits) return base::pass(fits);
   if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", secret::Key{}, 1, limit);
   if (!environment.root.empty()) return exchange_at_root(environment, limit);
@@ -99,17 +101,8 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnviron
                       environment.launcher.c_str(), id.error().text());
   }
   return exchange_by_unique_id(*id, environment.pe, environment.n_pes, limit);
-}
-
-}  // namespace
-
-base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
-                                                                std::chrono::milliseconds limit) noexcept {
-  try {
-    return exchange_by_launcher(environment, limit);
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while joining the job");
-  }
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while joining the job");
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

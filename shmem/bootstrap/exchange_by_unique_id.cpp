@@ -96,7 +96,9 @@ base::Result<TcpAddress> address_in(const UniqueIdContent& content) {
                     unique_id_bytes);
 }
 
-base::Result<UniqueId> make_id() {
+}  // namespace
+
+base::Result<UniqueId> make_unique_id() noexcept try {
   const char* const interface = std::getenv("GDRKIT_SHMEM_INTERFACE");
   const auto token = make_token();
   if (!token) return base::pass(token);
@@ -110,10 +112,20 @@ base::Result<UniqueId> make_id() {
   const std::lock_guard lock(waiting.mutex);
   waiting.entries.push_back({*token, std::move(*listener)});
   return pack(*address, *token);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while creating a unique id");
 }
 
-base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe, int n_pes,
-                                                      std::chrono::milliseconds limit) {
+base::Status release_unique_id(const UniqueId& id) noexcept {
+  UniqueIdContent content;
+  std::memcpy(&content, id.bytes, sizeof content);
+  if (take_listener(content.token)) return {};
+  return base::fail_literal(EINVAL,
+                            "cannot release the unique id: PE 0 has used the id, or another process created the id");
+}
+
+base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
+                                                              std::chrono::milliseconds limit) noexcept try {
   if (auto fits = check_pe(pe, n_pes); !fits) return base::pass(fits);
   UniqueIdContent content;
   std::memcpy(&content, id.bytes, sizeof content);
@@ -129,33 +141,8 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe
         address->text().c_str());
   }
   return listen_for_pes(std::move(listener), address->text(), secret_of(content.token), n_pes, limit);
-}
-
-}  // namespace
-
-base::Result<UniqueId> make_unique_id() noexcept {
-  try {
-    return make_id();
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while creating a unique id");
-  }
-}
-
-base::Status release_unique_id(const UniqueId& id) noexcept {
-  UniqueIdContent content;
-  std::memcpy(&content, id.bytes, sizeof content);
-  if (take_listener(content.token)) return {};
-  return base::fail_literal(EINVAL,
-                            "cannot release the unique id: PE 0 has used the id, or another process created the id");
-}
-
-base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
-                                                              std::chrono::milliseconds limit) noexcept {
-  try {
-    return make_exchange(id, pe, n_pes, limit);
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while joining the job");
-  }
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while joining the job");
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

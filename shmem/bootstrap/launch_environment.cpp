@@ -115,7 +115,9 @@ base::Status read_token(LaunchEnvironment* found) {
                     found->token.size(), shortest_token, how_to_make_one);
 }
 
-base::Result<LaunchEnvironment> read_variables() {
+}  // namespace
+
+base::Result<LaunchEnvironment> read_launch_environment() noexcept try {
   LaunchEnvironment found;
   for (const LauncherVariables& names : launchers) {
     const bool is_first = &names == &launchers[0];
@@ -151,16 +153,8 @@ base::Result<LaunchEnvironment> read_variables() {
     found.listen_fd = *listener;
   }
   return found;
-}
-
-}  // namespace
-
-base::Result<LaunchEnvironment> read_launch_environment() noexcept {
-  try {
-    return read_variables();
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while reading the launcher's environment");
-  }
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while reading the launcher's environment");
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

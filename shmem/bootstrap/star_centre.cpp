@@ -262,15 +262,13 @@ class StarCentre final : public Star {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept {
-  try {
-    std::vector<StarPeer> peers;
-    const PrivateFd own(std::move(listener));
-    if (auto came = accept_members(own.get(), group, &peers); !came) return base::pass(came);
-    return std::make_unique<StarCentre>(std::move(peers), std::move(group));
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while accepting the PEs of the job");
-  }
+base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept try {
+  std::vector<StarPeer> peers;
+  const PrivateFd own(std::move(listener));
+  if (auto came = accept_members(own.get(), group, &peers); !came) return base::pass(came);
+  return std::make_unique<StarCentre>(std::move(peers), std::move(group));
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while accepting the PEs of the job");
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

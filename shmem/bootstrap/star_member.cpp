@@ -8,7 +8,6 @@
 #include <new>
 #include <optional>
 
-#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/private_fd.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star.hpp"
@@ -253,7 +252,21 @@ IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const De
   return read_welcome(socket, deadline, answer);
 }
 
-base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, const StarGroup& group) {
+}  // namespace
+
+base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes) {
+  auto hello = make_hello(pe, n_pes);
+  if (!hello) return base::pass(hello);
+  hello->nonce = group_name(secret);
+  std::size_t done = 0;
+  // A new connection takes as much at once.
+  if (const IoEnd end = write_some(socket, &*hello, sizeof *hello, &done); end != 0) {
+    return base::fail(end, "the connection ended: %s", std::strerror(end));
+  }
+  return {};
+}
+
+base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect, StarGroup group) noexcept try {
   const Deadline deadline(group.limit);
   PrivateFd socket;
   FrameCodes codes;
@@ -288,28 +301,8 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
   auto member = std::make_unique<StarMember>(std::move(socket), codes, group);
   if (auto joined = member->join(answer); !joined) return base::pass(joined);
   return member;
-}
-
-}  // namespace
-
-base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes) {
-  auto hello = make_hello(pe, n_pes);
-  if (!hello) return base::pass(hello);
-  hello->nonce = group_name(secret);
-  std::size_t done = 0;
-  // A new connection takes as much at once.
-  if (const IoEnd end = write_some(socket, &*hello, sizeof *hello, &done); end != 0) {
-    return base::fail(end, "the connection ended: %s", std::strerror(end));
-  }
-  return {};
-}
-
-base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect, StarGroup group) noexcept {
-  try {
-    return make_member(connect, group);
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while joining the job");
-  }
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while joining the job");
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -5,12 +5,18 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <string>
+#include <string_view>
 
+#include "base/result.hpp"
 #include "shmem/bootstrap/token.hpp"
 #include "shmem/secret/blake2s.hpp"
+#include "shmem/secret/siphash.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
@@ -21,7 +27,7 @@ inline constexpr std::uint32_t star_version = 3;
 /// A TCP connection begins with the Hello of the member, the Challenge of the centre, and the proof of the member. Each
 /// side proves that it has the secret by a code over the nonces of both sides. The secret is never sent. The two
 /// codes use different keys, so that neither side can send the other's code back. Neither side uses data of the other
-/// before it has checked the code. Every later frame has an authentication code, too (frame_code.hpp): a program that
+/// before it has checked the code. Every later frame has an authentication code, too (FrameCode): a program that
 /// relays the connection can read and delay the frames, but it cannot change or replay them.
 struct Hello {
   char magic[8] = {};
@@ -81,6 +87,48 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 64);
 
+/// FrameCode: the authentication codes of all frames that go one way over a connection of a star.
+///
+/// On TCP, each payload is followed by the SipHash-2-4 of a counter, the frame and the payload. The key depends on the
+/// connection and the direction, so a code is valid once. UNIX sockets have no codes, because Linux reports the user of
+/// the other end.
+class FrameCode {
+ public:
+  FrameCode() noexcept = default;  ///< no codes
+  FrameCode(const secret::Key& secret, std::string_view direction, const Hello& hello, const Token& nonce) noexcept
+      : has_key_(true) {
+    const secret::Key key = secret::derive_key(secret, direction, {secret::bytes_of(hello), nonce});
+    std::copy_n(key.begin(), key_.size(), key_.begin());
+  }
+
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return has_key_ ? sizeof(secret::Tag) : 0; }
+  /// Of the next frame. Call it once for each frame that is sent or received.
+  [[nodiscard]] secret::Tag next(const Frame& frame, secret::Bytes payload = {}) noexcept {
+    if (!has_key_) return {};
+    const struct {
+      std::uint64_t count;
+      Frame frame;
+    } head{count_++, frame};
+    return secret::siphash(key_, secret::bytes_of(head), payload);
+  }
+
+ private:
+  bool has_key_ = false;
+  secret::SipKey key_{};
+  std::uint64_t count_ = 0;
+};
+
+/// Both ways of one connection.
+struct FrameCodes {
+  FrameCode to_centre;
+  FrameCode to_member;
+
+  FrameCodes() noexcept = default;
+  FrameCodes(const secret::Key& secret, const Hello& hello, const Token& nonce) noexcept
+      : to_centre(secret, "frames to the centre", hello, nonce),
+        to_member(secret, "frames to a member", hello, nonce) {}
+};
+
 /// After the parts of an `all` with descriptors: one byte for each position, 1 where its PE sent a descriptor; then
 /// messages of one byte with this many descriptors each, the receiver's own left out. Linux allows 253.
 inline constexpr std::size_t fds_per_message = 250;
@@ -90,5 +138,26 @@ inline constexpr char remedy_of_wrong_code[] = "start the job with gdrkit run or
 
 /// Returns the errno that another process sent, or EPROTO if the number is not a valid errno.
 [[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }
+
+/// The result of a step of one PE, as it is sent to other PEs.
+struct PeOutcome {
+  std::int32_t errno_value = 0;  ///< 0: success
+  std::int32_t vendor_code = 0;
+  char text[240] = "";  ///< without a NUL if the sender is faulty
+
+  PeOutcome() noexcept = default;
+  explicit PeOutcome(const base::Status& done) noexcept {
+    if (done) return;
+    errno_value = done.error().errno_value;
+    vendor_code = done.error().vendor_code;
+    std::snprintf(text, sizeof text, "%s", done.error().text());
+  }
+};
+
+/// Returns the error that PE `pe` sent. `what`: "PE 3" or "growing the heap failed on PE 3" begins the message.
+[[nodiscard]] inline tl::unexpected<base::Error> fail_as(const PeOutcome& outcome, const std::string& what) {
+  return base::fail_vendor(errno_of_peer(outcome.errno_value), outcome.vendor_code, "%s: %.*s", what.c_str(),
+                           static_cast<int>(sizeof outcome.text), outcome.text);
+}
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -3,6 +3,10 @@
 // UniqueFd: a descriptor that is closed with it.
 #pragma once
 
+#include <unistd.h>
+
+#include <utility>
+
 namespace gdrkit::shmem_impl::bootstrap {
 
 class UniqueFd {
@@ -10,14 +14,15 @@ class UniqueFd {
   UniqueFd() noexcept = default;
   explicit UniqueFd(int fd) noexcept : fd_(fd) {}
   UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept;
-  ~UniqueFd();
-  [[nodiscard]] int get() const noexcept { return fd_; }  ///< -1: none
-  [[nodiscard]] int release() noexcept {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    const UniqueFd closed(std::exchange(fd_, other.release()));
+    return *this;
   }
+  ~UniqueFd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }  ///< -1: none
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   explicit operator bool() const noexcept { return fd_ >= 0; }
 
  private:

@@ -21,6 +21,8 @@ int error_of(const base::Result<T>& failed) noexcept {
   return keep_error(failed.error());
 }
 
+inline int code_of(const base::Status& done) noexcept { return done ? 0 : error_of(done); }
+
 /// Calls `function(pe)` for the thread's PE. Returns its value or 0, or a negative errno.
 template <class Function>
 int with_pe(Function function) noexcept {
@@ -39,16 +41,21 @@ inline base::Status refuse_null(const char* what) noexcept {
   return base::fail(EINVAL, "invalid argument: the pointer to %s is NULL", what);
 }
 
-/// Like with_pe, for a function that returns an address. Stores it in *address on success only.
-template <class Function>
-int address_with_pe(void** address, Function function) noexcept {
+/// Like with_pe, for a function that returns a value. Stores it in *value on success only. `what` names it in errors.
+template <class T, class Function>
+int value_with_pe(T* value, const char* what, Function function) noexcept {
   return with_pe([&](core::Pe& self) -> base::Status {
-    if (address == nullptr) return refuse_null("the returned address");
-    const base::Result<void*> made = function(self);
+    if (value == nullptr) return refuse_null(what);
+    const base::Result<T> made = function(self);
     if (!made) return base::pass(made);
-    *address = *made;
+    *value = *made;
     return {};
   });
+}
+
+template <class Function>
+int address_with_pe(void** address, Function function) noexcept {
+  return value_with_pe(address, "the returned address", function);
 }
 
 inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {

@@ -5,6 +5,7 @@
 #include "shmem/capi/calls.hpp"
 
 using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::value_with_pe;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::collective::CollectiveCall;
 using gdrkit::shmem_impl::collective::CollectiveOperation;
@@ -47,13 +48,8 @@ int gdrkit_shmem_team_translate_pe(gdrkit_shmem_team_t team, int pe, gdrkit_shme
 
 int gdrkit_shmem_team_split_strided(gdrkit_shmem_team_t parent, int start, int stride, int size,
                                     gdrkit_shmem_team_t* team) {
-  return with_pe([=](Pe& self) -> base::Status {
-    if (team == nullptr) return refuse_null("the new team");
-    auto made = self.collectives().split_strided(parent, start, stride, size);
-    if (!made) return base::pass(made);
-    *team = *made;
-    return {};
-  });
+  return value_with_pe(team, "the new team",
+                       [=](Pe& self) { return self.collectives().split_strided(parent, start, stride, size); });
 }
 int gdrkit_shmem_team_split_2d(gdrkit_shmem_team_t parent, int x_range, gdrkit_shmem_team_t* x_team,
                                gdrkit_shmem_team_t* y_team) {

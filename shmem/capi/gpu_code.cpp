@@ -3,11 +3,10 @@
 // The C API for GPU code and local buffers.
 #include "shmem/capi/calls.hpp"
 
-#include "platform/device/device_scope.hpp"
 #include "shmem/core/state_users.hpp"
 
-using gdrkit::platform::DeviceScope;
 using gdrkit::shmem_impl::capi::address_with_pe;
+using gdrkit::shmem_impl::capi::code_of;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
@@ -17,10 +16,19 @@ using gdrkit::shmem_impl::core::remove_state_user;
 
 namespace base = gdrkit::base;
 
+namespace {
+
+/// Like with_pe, while the PE's GPU is current.
+template <class Function>
+int with_gpu(Function function) noexcept {
+  return with_pe([&](Pe& self) { return self.connections().with_device([&] { return function(self); }); });
+}
+
+}  // namespace
+
 int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill) {
   if (fill == nullptr) return error_of(refuse_null("the function that fills the state"));
-  auto added = add_state_user(fill);
-  return added ? 0 : error_of(added);
+  return code_of(add_state_user(fill));
 }
 
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill) {
@@ -29,26 +37,20 @@ int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill) {
 }
 
 int gdrkit_shmem_call_with_gpu(void (*function)(void* argument), void* argument) {
-  return with_pe([=](Pe& self) -> base::Status {
-    const DeviceScope scope(self.device());
-    if (auto current = scope.status(); !current) return current;
+  return with_gpu([=](Pe&) -> base::Status {
     function(argument);
     return {};
   });
 }
 
 int gdrkit_shmem_copy_to_gpu(void* target, const void* source, size_t size_bytes) {
-  return with_pe([=](Pe& self) -> base::Status {
-    const DeviceScope scope(self.device());
-    if (auto current = scope.status(); !current) return current;
+  return with_gpu([=](Pe& self) {
     return self.device().copy_to_device(reinterpret_cast<std::uint64_t>(target), source, size_bytes);
   });
 }
 
 int gdrkit_shmem_copy_from_gpu(void* target, const void* source, size_t size_bytes) {
-  return with_pe([=](Pe& self) -> base::Status {
-    const DeviceScope scope(self.device());
-    if (auto current = scope.status(); !current) return current;
+  return with_gpu([=](Pe& self) {
     return self.device().copy_to_host(target, reinterpret_cast<std::uint64_t>(source), size_bytes);
   });
 }

@@ -13,6 +13,7 @@
 
 #include "shmem/capi/calls.hpp"
 
+using gdrkit::shmem_impl::capi::code_of;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::refuse_null;
 
@@ -113,5 +114,5 @@ int gdrkit_shmem_use_mpi(gdrkit_shmem_options* options, void* communicator) {
   void* const byte = open_mpi_byte();
   const auto used = byte != nullptr ? use(OpenMpi::loaded(byte), options, communicator, &gather_by_open_mpi)
                                     : use(Mpich::loaded(mpich_byte), options, communicator, &gather_by_mpich);
-  return used ? 0 : error_of(used);
+  return code_of(used);
 }

@@ -4,7 +4,7 @@
 #include "shmem/capi/calls.hpp"
 
 using gdrkit::shmem_impl::capi::check_signal;
-using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::value_with_pe;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
 using gdrkit::shmem_impl::core::Pe;
@@ -67,13 +67,7 @@ int gdrkit_shmem_quiet_on_stream(void* stream) {
 }
 
 int gdrkit_shmem_stream_create(void** stream) {
-  return with_pe([=](Pe& self) -> base::Status {
-    if (stream == nullptr) return refuse_null("the stream");
-    auto made = self.streams().create();
-    if (!made) return base::pass(made);
-    *stream = *made;
-    return {};
-  });
+  return value_with_pe(stream, "the stream", [](Pe& self) { return self.streams().create(); });
 }
 
 int gdrkit_shmem_stream_destroy(void* stream) {

@@ -23,10 +23,12 @@ using gdrkit::shmem_impl::bootstrap::UniqueId;
 using gdrkit::shmem_impl::capi::address_with_pe;
 using gdrkit::shmem_impl::capi::check_signal;
 using gdrkit::shmem_impl::capi::chosen_device;
+using gdrkit::shmem_impl::capi::code_of;
 using gdrkit::shmem_impl::capi::DeviceWarning;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::options_from_environment;
 using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::value_with_pe;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
 using gdrkit::shmem_impl::core::current_name;
@@ -104,8 +106,7 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
 
 int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id) {
   if (id == nullptr) return error_of(refuse_null("the unique id"));
-  auto released = release_unique_id(*reinterpret_cast<const UniqueId*>(id->bytes));
-  return released ? 0 : error_of(released);
+  return code_of(release_unique_id(*reinterpret_cast<const UniqueId*>(id->bytes)));
 }
 
 namespace {
@@ -118,15 +119,13 @@ int begin_pe(const gdrkit_shmem_options* options) {
   auto pe = Pe::start(*read_options);
   if (!pe) return error_of(pe);
   if (read_options->leaves_device_current) device_warning.enable();
-  auto kept = fill_and_keep(std::move(*pe));
-  return kept ? 0 : error_of(kept);
+  return code_of(fill_and_keep(std::move(*pe)));
 }
 
 int end_pe() {
   auto pe = drop_pe();
   if (!pe) return error_of(pe);
-  auto ended = (*pe)->finalize();
-  return ended ? 0 : error_of(ended);
+  return code_of((*pe)->finalize());
 }
 
 }  // namespace
@@ -174,8 +173,8 @@ int gdrkit_shmem_finalize_shared(void) {
   std::unique_lock<std::mutex> lock;
   SharedPe& shared = shared_pe(&lock);
   if (shared.references == 0) {
-    return error_of(base::Status(base::fail_literal(
-        EINVAL, "cannot finalize: gdrkit_shmem_finalize_shared was called more often than gdrkit_shmem_init_shared")));
+    return code_of(base::fail_literal(
+        EINVAL, "cannot finalize: gdrkit_shmem_finalize_shared was called more often than gdrkit_shmem_init_shared"));
   }
   if (shared.references == 1) {
     if (auto used = use_pe(shared.name); !used) return error_of(used);
@@ -213,10 +212,7 @@ int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe) {
   return 0;
 }
 
-int gdrkit_shmem_use(gdrkit_shmem_pe_t pe) {
-  auto used = use_pe(pe.value);
-  return used ? 0 : error_of(used);
-}
+int gdrkit_shmem_use(gdrkit_shmem_pe_t pe) { return code_of(use_pe(pe.value)); }
 
 // Both keep the last error: programs may call them while they report it.
 int gdrkit_shmem_my_pe(void) {
@@ -248,11 +244,9 @@ int gdrkit_shmem_get_info(gdrkit_shmem_info* info) {
 }
 
 int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
-  return with_pe([=](Pe& self) -> base::Status {
-    if (state == nullptr) return refuse_null("the device's state");
-    if (auto watched = self.gpu_code().watch(); !watched) return watched;
-    *state = self.gpu_code().state();
-    return {};
+  return value_with_pe(state, "the device's state", [](Pe& self) -> base::Result<gdrkit_shmem_device_state> {
+    if (auto watched = self.gpu_code().watch(); !watched) return base::pass(watched);
+    return self.gpu_code().state();
   });
 }
 
@@ -346,12 +340,8 @@ int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, gdrkit_shmem_signal
 }
 
 int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value) {
-  return with_pe([=](Pe& self) -> base::Status {
-    if (value == nullptr) return refuse_null("the signal's value");
-    auto loaded = self.waits().load({signal, sizeof *signal, false});
-    if (!loaded) return base::pass(loaded);
-    *value = *loaded;
-    return {};
+  return value_with_pe(value, "the signal's value", [=](Pe& self) {
+    return self.waits().load({signal, sizeof *signal, false});
   });
 }
 
@@ -392,12 +382,10 @@ int gdrkit_shmem_wait_until(const void* address, gdrkit_shmem_word word, gdrkit_
 }
 
 int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison, uint64_t value) {
-  return with_pe([=](Pe& self) -> base::Result<int> {
+  return with_pe([=](Pe& self) -> base::Result<bool> {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto tested = self.waits().test(*known, comparison, value);
-    if (!tested) return base::pass(tested);
-    return *tested ? 1 : 0;
+    return self.waits().test(*known, comparison, value);
   });
 }
 

@@ -1,16 +1,33 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CheckedCall: a collective whose arguments are right as far as one PE can see.
+// CollectiveCall and CheckedCall: the arguments of a collective function, before and after the checks of one PE.
 #pragma once
 
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "shmem/collective/collective_call.hpp"
+#include "gdrkit/shmem.h"
+#include "platform/gpu_code/collective_params.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/collective/host_team.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
+using platform::CollectiveOperation;
+
+/// The fields have the meaning of the parameters in gdrkit/shmem_collectives.h.
+struct CollectiveCall {
+  CollectiveOperation operation = CollectiveOperation::sync;
+  Team team = GDRKIT_SHMEM_TEAM_WORLD;
+  void* target = nullptr;
+  const void* source = nullptr;
+  std::uint64_t size_bytes = 0;  ///< size of one PE's part, for operations with a part per PE
+  int root = 0;
+  gdrkit_shmem_type type = GDRKIT_SHMEM_TYPE_UINT8;  ///< for reductions only
+  gdrkit_shmem_reduction reduction = GDRKIT_SHMEM_SUM;
+};
+
+/// A collective whose arguments are right as far as one PE can see.
 struct CheckedCall {
   CollectiveCall call;
   const char* name = "";           ///< "reduce"

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostExchange: collectives of small data by the CPUs. Each CPU reads its source and exchanges the data through shared
-// host memory.
+// Collectives by the CPUs. Of small data, each CPU reads its source and exchanges the data with the message of a
+// meeting. Of much data of a team over several machines, the CPUs put and get between the PEs' buffers.
 #pragma once
+
+#include <functional>
 
 #include "base/result.hpp"
 #include "shmem/collective/checked_call.hpp"
@@ -20,5 +22,13 @@ namespace gdrkit::shmem_impl::collective {
                                                 const CheckedCall& checked, unsigned char* buffer) noexcept;
 /// Writes the data of all PEs, from the meeting with that message, to this PE's target.
 base::Status write_target(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked) noexcept;
+
+/// Synchronization of the team's PEs by `TeamCollectives::meet`.
+using Meet = std::function<base::Status()>;
+/// Each PE puts its data to the targets of the others, in the order of their numbers from its own on, so that no PE
+/// receives from all at the same time. A reduction is split: each PE gets its slice of all sources, and puts the result
+/// to all PEs.
+base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
+                              const Meet& meet) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

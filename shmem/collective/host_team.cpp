@@ -13,14 +13,15 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members, int own)
+HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members,
+                   std::vector<std::uint64_t> first_arrivals, int own)
     : connections_(connections),
       handle_(handle),
       slot_(slot),
       members_(std::move(members)),
       own_(own),
       lines_(members_.size()),
-      first_arrivals_(members_.size()) {
+      first_arrivals_(std::move(first_arrivals)) {
   is_over_machines_ = std::any_of(members_.begin(), members_.end(),
                                   [this](int member) { return connections_.node().index_of(member) < 0; });
   if (is_over_machines()) {

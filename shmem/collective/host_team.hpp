@@ -13,11 +13,12 @@
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
-#include "shmem/collective/collective_call.hpp"
 #include "shmem/parts/connections.hpp"
-#include "shmem/parts/team_line.hpp"
+#include "shmem/parts/pe_line.hpp"
 
 namespace gdrkit::shmem_impl::collective {
+
+using Team = gdrkit_shmem_team_t;
 
 /// PEs of a parent team: start, start + stride, ...
 struct TeamRange {
@@ -51,8 +52,10 @@ struct Message {
 
 class HostTeam {
  public:
-  /// `members`: PEs of the job, in the order of the team; the caller is the one at `own`.
-  HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members, int own);
+  /// `members`: PEs of the job, in the order of the team; the caller is the one at `own`. `first_arrivals`: how many
+  /// meetings teams of this slot have had on each member, which counts from there.
+  HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members,
+           std::vector<std::uint64_t> first_arrivals, int own);
 
   [[nodiscard]] Team handle() const noexcept { return handle_; }
   [[nodiscard]] int slot() const noexcept { return slot_; }
@@ -63,9 +66,6 @@ class HostTeam {
   [[nodiscard]] int index_of(int pe) const noexcept;
   /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
   [[nodiscard]] bool is_over_machines() const noexcept { return is_over_machines_; }
-
-  /// How many meetings teams of this slot have had on each member: what it counts from. Before the first meeting.
-  void set_first_arrivals(std::vector<std::uint64_t> arrivals) noexcept { first_arrivals_ = std::move(arrivals); }
 
   /// Publishes this PE's data and waits for all PEs. Their data is valid until the meeting after the next. `what`, for
   /// error messages, must outlive the call. Errors: as Waiter, with the missing PE.
@@ -104,7 +104,7 @@ class HostTeam {
   std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over machines: data of the other members, by member
   std::vector<std::size_t> said_bytes_;                         // over machines: size in the last meeting, by member
   bool is_over_machines_ = false;
-  std::vector<std::uint64_t> first_arrivals_;
+  const std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;
 };
 

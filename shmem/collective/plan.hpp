@@ -7,7 +7,7 @@
 
 #include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
-#include "shmem/collective/collective_call.hpp"
+#include "shmem/collective/checked_call.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 

@@ -8,7 +8,6 @@
 
 #include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/collective_params.hpp"
-#include "shmem/collective/bulk_exchange.hpp"
 #include "shmem/collective/host_exchange.hpp"
 #include "shmem/collective/plan.hpp"
 #include "shmem/parts/waiter.hpp"
@@ -146,11 +145,11 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
   if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {
-    return run_in_bulk(*prepared);
+    return exchange_in_bulk(transfers_, *prepared->team, checked, [&] { return meet(*prepared, false, {}); });
   }
   if (checked.has_data() && !fits_host_exchange(checked)) {
-    // Before the meeting: CUDA may wait for a running GPU kernel before it returns a new stream, and with several PEs in
-    // one process, that GPU kernel may wait for this PE.
+    // Before the meeting: CUDA may wait for a running GPU kernel before it returns a new stream, and with several PEs
+    // in one process, that GPU kernel may wait for this PE.
     if (auto made = create_stream_once(*prepared->team); !made) return made;
     if (auto met = meet(*prepared, false, {}); !met) return met;
     return run_on_gpu(*prepared);
@@ -173,11 +172,8 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
     // This GPU cannot access all PEs of the team: the CPU performs the collective when the stream has reached it.
-    {
-      const platform::DeviceScope scope(connections_.device());
-      if (auto current = scope.status(); !current) return current;
-      if (auto done = connections_.device().synchronize(stream); !done) return done;
-    }
+    auto done = connections_.with_device([&] { return connections_.device().synchronize(stream); });
+    if (!done) return done;
     return run(call);
   }
   if (compares_streams_) {
@@ -187,20 +183,6 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
   return launch_in(*prepared, stream, 0);
-}
-
-base::Status TeamCollectives::run_in_bulk(const Prepared& prepared) noexcept {
-  class Meeting final : public BulkMeeting {
-   public:
-    Meeting(TeamCollectives& self, const Prepared& prepared) noexcept : self_(self), prepared_(prepared) {}
-    base::Status meet() noexcept override { return self_.meet(prepared_, false, {}); }
-
-   private:
-    TeamCollectives& self_;
-    const Prepared& prepared_;
-  };
-  Meeting meeting(*this, prepared);
-  return exchange_in_bulk(transfers_, *prepared.team, prepared.checked, meeting);
 }
 
 base::Status TeamCollectives::create_stream_once(HostTeam& team) noexcept {

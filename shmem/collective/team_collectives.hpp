@@ -10,7 +10,6 @@
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
 #include "shmem/collective/checked_call.hpp"
-#include "shmem/collective/collective_call.hpp"
 #include "shmem/collective/team_table.hpp"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/gpu_code.hpp"
@@ -23,6 +22,11 @@ struct TeamParts {
   parts::Connections& connections;
   parts::Transfers& transfers;
   parts::GpuCode& gpu_code;
+};
+
+struct Teams2d {
+  Team x = GDRKIT_SHMEM_TEAM_INVALID;
+  Team y = GDRKIT_SHMEM_TEAM_INVALID;
 };
 
 /// Thread-safe for different teams. For one team, one thread of each PE calls the functions.
@@ -58,7 +62,6 @@ class TeamCollectives {
   base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
   base::Status create_stream_once(HostTeam& team) noexcept;
   base::Status run_on_gpu(const Prepared& prepared) noexcept;
-  base::Status run_in_bulk(const Prepared& prepared) noexcept;
   base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;
   base::Status wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept;
   /// Fails with ETIMEDOUT if a wait of the team's GPU kernels timed out.

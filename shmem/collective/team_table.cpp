@@ -124,8 +124,8 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   int own = 0;
   while (members[static_cast<std::size_t>(own)] != connections_.pe()) ++own;
   const int slot = slot_of_handle(handle);
-  auto team = std::make_unique<HostTeam>(connections_, handle, slot, std::move(members), own);
-  team->set_first_arrivals(std::move(first_arrivals));
+  auto team =
+      std::make_unique<HostTeam>(connections_, handle, slot, std::move(members), std::move(first_arrivals), own);
   shmem::TeamReport& told = report(slot);
   for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) shmem::detail::post(word, 0);
   const shmem::TeamEntry entry{state_of(*team), {}};

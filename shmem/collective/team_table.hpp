@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/collective/host_team.hpp"
 #include "shmem/parts/team_memory.hpp"

@@ -22,13 +22,6 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexce
   return (value + unit - 1) / unit * unit;
 }
 
-/// Result of one PE in a common step, as it is sent to the others.
-struct Outcome {
-  std::int32_t errno_value = 0;
-  std::int32_t vendor_code = 0;
-  char text[240] = "";
-};
-
 /// What a thread found of a heap in the state of that number.
 struct Known {
   std::uint64_t state = 0;
@@ -76,21 +69,14 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
 }
 
 base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
-  Outcome mine;
-  if (!own) {
-    mine.errno_value = own.error().errno_value;
-    mine.vendor_code = own.error().vendor_code;
-    std::snprintf(mine.text, sizeof mine.text, "%s", own.error().text());
-  }
-  std::vector<Outcome> all(node_.pes().size());
+  const bootstrap::PeOutcome mine(own);
+  std::vector<bootstrap::PeOutcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
   // Name the PE also if it is this one: PEs of other machines receive the message.
   base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
-    all[i].text[sizeof all[i].text - 1] = '\0';
-    agreed = base::fail_vendor(bootstrap::errno_of_peer(all[i].errno_value), all[i].vendor_code,
-                               "%s failed on PE %d: %s", step, node_.pes()[i], all[i].text);
+    agreed = bootstrap::fail_as(all[i], std::string(step) + " failed on PE " + std::to_string(node_.pes()[i]));
   }
   auto over_machines = node_.agree_over_machines(std::move(agreed), step);
   return own ? over_machines : own;

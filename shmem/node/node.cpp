@@ -3,7 +3,6 @@
 #include "shmem/node/node.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "shmem/bootstrap/star.hpp"
@@ -22,26 +21,6 @@ struct PeCard {
   bootstrap::Token secret{};  // of the PE's group, if the PE is the first of its machine
 };
 
-/// The result of one PE, sent to all others.
-struct Outcome {
-  int error = 0;
-  char text[252] = {};
-};
-
-Outcome outcome_of(const base::Status& status) {
-  Outcome outcome;
-  if (!status) {
-    outcome.error = status.error().errno_value;
-    std::strncpy(outcome.text, status.error().text(), sizeof outcome.text - 1);
-  }
-  return outcome;
-}
-
-tl::unexpected<base::Error> fail_as(const Outcome& outcome, std::size_t pe) {
-  return base::fail(bootstrap::errno_of_peer(outcome.error), "PE %zu: %.*s", pe, static_cast<int>(sizeof outcome.text),
-                    outcome.text);
-}
-
 class RealNode final : public Node {
  public:
   RealNode(int pe, std::vector<int> pes, std::unique_ptr<bootstrap::Star> star)
@@ -59,14 +38,14 @@ class RealNode final : public Node {
     }
     struct Offer {
       std::uint64_t area_bytes;
-      Outcome outcome;
+      bootstrap::PeOutcome outcome;
     };
-    const Offer mine{area_bytes, outcome_of(made)};
+    const Offer mine{area_bytes, bootstrap::PeOutcome(made)};
     std::vector<Offer> offers(pes_.size());
     auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "sharing memory on the node");
     if (!fds) return base::pass(fds);
     if (!made) return made;
-    if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
+    if (offers[0].outcome.errno_value != 0) return fail_as(offers[0].outcome, "PE " + std::to_string(pes_[0]));
     for (std::size_t i = 1; i < pes_.size(); ++i) {
       if (offers[i].area_bytes == offers[0].area_bytes) continue;
       return base::fail(EPROTO,
@@ -188,7 +167,7 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
 /// Result of a PE in one round of meet().
 struct Attempt {
   std::int32_t reached = -1;  ///< the first of its machine; -1: not known yet
-  Outcome outcome;
+  bootstrap::PeOutcome outcome;
 };
 
 /// All PEs with the same machine name try to connect to the first of them. PEs that fail are on another machine, and
@@ -217,14 +196,14 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
         meeting.socket = std::move(*connected);
         attempt.reached = tried;
       } else if (cards[me].machine.is_stated != 0) {
-        attempt.outcome = outcome_of(base::pass(connected));
+        attempt.outcome = bootstrap::PeOutcome(base::pass(connected));
       }
     }
     auto all = exchange.gather(attempt, "connecting the PEs of each node");
     if (!all) return base::pass(all);
     for (std::size_t pe = 0; pe < n_pes; ++pe) {
-      const Outcome& outcome = (*all)[pe].outcome;
-      if (outcome.error != 0) return fail_as(outcome, pe);
+      const bootstrap::PeOutcome& outcome = (*all)[pe].outcome;
+      if (outcome.errno_value != 0) return fail_as(outcome, "PE " + std::to_string(pe));
       first_of[pe] = (*all)[pe].reached;
       // Each round determines the PEs of at least one machine.
       if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
@@ -290,25 +269,23 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
   auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
   // One machine's failure is every machine's: all end with its reason.
   const base::Status founded = node ? base::Status{} : base::Status(base::pass(node));
-  const auto outcomes = exchange.gather(outcome_of(founded), "starting each node");
+  const auto outcomes = exchange.gather(bootstrap::PeOutcome(founded), "starting each node");
   if (!founded) return base::pass(founded);
   if (!outcomes) return base::pass(outcomes);
   for (std::size_t pe = 0; pe < outcomes->size(); ++pe) {
-    const Outcome& outcome = (*outcomes)[pe];
-    if (outcome.error != 0) return fail_as(outcome, pe);
+    const bootstrap::PeOutcome& outcome = (*outcomes)[pe];
+    if (outcome.errno_value != 0) return fail_as(outcome, "PE " + std::to_string(pe));
   }
   return std::unique_ptr<Node>(std::move(*node));
 }
 
 base::Result<std::unique_ptr<Node>> Node::join(bootstrap::Exchange& exchange, std::size_t area_bytes,
-                                               std::chrono::milliseconds limit) noexcept {
-  try {
-    const auto machine = read_machine_name();
-    if (!machine) return base::pass(machine);
-    return join_node(*machine, exchange, area_bytes, limit);
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while connecting to the PEs of this node");
-  }
+                                               std::chrono::milliseconds limit) noexcept try {
+  const auto machine = read_machine_name();
+  if (!machine) return base::pass(machine);
+  return join_node(*machine, exchange, area_bytes, limit);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while connecting to the PEs of this node");
 }
 
 }  // namespace gdrkit::shmem_impl::node

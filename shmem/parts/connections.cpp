@@ -8,6 +8,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string_view>
 
@@ -17,7 +18,6 @@
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/node/node_join.hpp"
 #include "shmem/parts/job_node.hpp"
-#include "shmem/parts/shared_gpus.hpp"
 
 namespace gdrkit::shmem_impl::parts {
 namespace {
@@ -33,8 +33,7 @@ struct Offer {
   std::uint64_t device_bytes = 0;
   PeGpu gpu;
   std::int32_t is_emulated = 0;
-  std::int32_t errno_value = 0;  ///< the PE has no device: why
-  char text[200] = "";
+  bootstrap::PeOutcome opened;  ///< of its device
 };
 
 base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const ConnectionOptions& options) noexcept {
@@ -62,6 +61,18 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
 }
 
 }  // namespace
+
+int blocks_at_once(const std::vector<PeGpu>& gpus) noexcept {
+  int blocks = std::numeric_limits<int>::max();
+  for (const PeGpu& gpu : gpus) {
+    if (gpu.multiprocessors <= 0) continue;
+    const auto sharing = std::count_if(gpus.begin(), gpus.end(), [&](const PeGpu& other) {
+      return std::memcmp(other.uuid, gpu.uuid, sizeof gpu.uuid) == 0;
+    });
+    blocks = std::min(blocks, std::max(1, gpu.multiprocessors / static_cast<int>(sharing)));
+  }
+  return blocks;
+}
 
 base::Result<std::unique_ptr<Connections>> Connections::start(const ConnectionOptions& options) {
   std::unique_ptr<Connections> made(new Connections());
@@ -189,8 +200,7 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     auto multiprocessors = device_->attribute(platform::DeviceAttribute::multiprocessor_count);
     if (multiprocessors && !device_->is_emulated()) mine.gpu.multiprocessors = *multiprocessors;
   } else {
-    mine.errno_value = opened.error().errno_value;
-    std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
+    mine.opened = bootstrap::PeOutcome(opened);
   }
   auto offers = exchange.gather(mine, "comparing devices and heap sizes");
   if (!offers) return base::pass(offers);
@@ -200,9 +210,8 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
   std::vector<PeGpu> gpus;
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
-    if (offer.errno_value != 0) {
-      return base::fail(bootstrap::errno_of_peer(offer.errno_value), "PE %d cannot open its device: %.*s", other,
-                        static_cast<int>(sizeof offer.text), offer.text);
+    if (offer.opened.errno_value != 0) {
+      return bootstrap::fail_as(offer.opened, "PE " + std::to_string(other) + " cannot open its device");
     }
     if (offer.is_emulated != mine.is_emulated) {
       return base::fail(

@@ -13,12 +13,12 @@
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
+#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
 #include "shmem/node/node.hpp"
 #include "shmem/parts/pe_line.hpp"
-#include "shmem/parts/team_line.hpp"
 #include "shmem/parts/team_memory.hpp"
 #include "shmem/remote/remote.hpp"
 #include "shmem/transport/atomics.hpp"
@@ -48,6 +48,16 @@ struct ConnectionOptions {
       7000};  ///< a PE of another machine that sends nothing for this time counts as dead
 };
 
+/// A PE's GPU.
+struct PeGpu {
+  unsigned char uuid[16] = {};
+  std::int32_t multiprocessors = 0;  ///< 0: unknown, as of the emulated device
+};
+/// Returns how many blocks each PE may launch so that the blocks of all PEs run at the same time on idle GPUs, with one
+/// block per multiprocessor. Blocks of different PEs wait for each other, so a block that cannot start stops the others
+/// until their limit. PEs in different processes share a GPU in time slices, unless MPS runs them together.
+[[nodiscard]] int blocks_at_once(const std::vector<PeGpu>& gpus) noexcept;
+
 /// A PE's copy of a range of the symmetric heap.
 struct PeerRange {
   int slot = 0;  ///< the PE's number in the transports
@@ -74,6 +84,13 @@ class Connections {
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
 
   [[nodiscard]] platform::Device& device() const noexcept { return *device_; }
+  /// Calls `call` while the device is current, and returns its result.
+  template <class Call>
+  auto with_device(Call call) const noexcept -> decltype(call()) {
+    const platform::DeviceScope scope(*device_);
+    if (auto current = scope.status(); !current) return base::pass(current);
+    return call();
+  }
   /// Returns nullptr on the emulated device.
   [[nodiscard]] const platform::CudaCalls* cuda() const noexcept { return cuda_; }
   [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }

@@ -84,9 +84,8 @@ base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
 
 base::Result<platform::Symbol> GpuCode::find_variable(void* module, const char* name) noexcept {
   if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUDA module: the handle is NULL");
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return base::pass(current);
-  return connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, name);
+  return connections_.with_device(
+      [&] { return connections_.device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, name); });
 }
 
 base::Status GpuCode::initialise_module(void* module) noexcept {
@@ -116,9 +115,7 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
 
 base::Result<void*> GpuCode::module_of(void* library) noexcept {
   if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the CUlibrary: the handle is NULL");
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return base::pass(current);
-  auto module = connections_.device().module_of_library(library);
+  auto module = connections_.with_device([&] { return connections_.device().module_of_library(library); });
   if (!module) return base::pass(module);
   return reinterpret_cast<void*>(module->handle);
 }
@@ -131,9 +128,9 @@ base::Status GpuCode::initialise_library(void* library) noexcept {
 base::Result<int> GpuCode::cooperative_blocks(void* function, unsigned threads, std::size_t shared_bytes) noexcept {
   if (function == nullptr || threads == 0)
     return base::fail_literal(EINVAL, "cannot launch the GPU kernel: the function is NULL, or a block has 0 threads");
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return base::pass(current);
-  return connections_.device().cooperative_blocks({reinterpret_cast<std::uint64_t>(function)}, threads, shared_bytes);
+  const platform::Function kernel{reinterpret_cast<std::uint64_t>(function)};
+  return connections_.with_device(
+      [&] { return connections_.device().cooperative_blocks(kernel, threads, shared_bytes); });
 }
 
 base::Status GpuCode::launch_cooperative(void* function, const platform::CooperativeShape& shape, void* stream,

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/parts/job_node.hpp"
 
-#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -15,9 +14,7 @@ namespace {
 /// Result of a common step on one machine. It is sent with file descriptors, which limits its size.
 struct MachineOutcome {
   std::int32_t pe = -1;  ///< the first of the machine that failed; -1: none
-  std::int32_t errno_value = 0;
-  std::int32_t vendor_code = 0;
-  char text[240] = "";
+  bootstrap::PeOutcome outcome;
 };
 static_assert(sizeof(MachineOutcome) <= 256);
 
@@ -32,28 +29,21 @@ void fold_outcomes(void* state, const void* other) {
 }  // namespace
 
 base::Status JobNode::agree_over_machines(base::Status status, const char* step) noexcept try {
-  MachineOutcome outcome;
-  if (!status) {
-    outcome.pe = pes().front();
-    outcome.errno_value = status.error().errno_value;
-    outcome.vendor_code = status.error().vendor_code;
-    std::snprintf(outcome.text, sizeof outcome.text, "%s", status.error().text());
-  }
-  if (remote_.is_leader()) {
-    if (auto met = remote_.meet(&outcome, sizeof outcome, &fold_outcomes, step); !met) {
-      outcome.pe = pes().front();
-      outcome.errno_value = met.error().errno_value;
-      std::snprintf(outcome.text, sizeof outcome.text, "%s", met.error().text());
-    }
-  }
+  MachineOutcome mine;
+  const auto note = [&](const base::Status& done) {
+    if (!done) mine = {pes().front(), bootstrap::PeOutcome(done)};
+  };
+  note(status);
+  if (remote_.is_leader()) note(remote_.meet(&mine, sizeof mine, &fold_outcomes, step));
   if (pes().size() > 1) {
     std::vector<MachineOutcome> all(pes().size());
-    if (auto told = exchange_fds(-1, &outcome, sizeof outcome, all.data(), step); !told) return base::pass(told);
-    outcome = all.front();
+    if (auto told = exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
+    mine = all.front();
   }
-  if (outcome.pe < 0 || !status) return status;
-  outcome.text[sizeof outcome.text - 1] = '\0';
-  return base::fail_vendor(bootstrap::errno_of_peer(outcome.errno_value), outcome.vendor_code, "%s", outcome.text);
+  if (mine.pe < 0 || !status) return status;
+  const bootstrap::PeOutcome& first = mine.outcome;
+  return base::fail_vendor(bootstrap::errno_of_peer(first.errno_value), first.vendor_code, "%.*s",
+                           static_cast<int>(sizeof first.text), first.text);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while comparing the results of the nodes");
 }

@@ -27,11 +27,7 @@ template <class Call>
 base::Status Streams::by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream,
                                       Call call) noexcept {
   if (auto known = connections_.find(address, size_bytes, pe); !known) return base::pass(known);
-  {
-    const platform::DeviceScope scope(connections_.device());
-    if (auto current = scope.status(); !current) return current;
-    if (auto done = connections_.device().synchronize(stream_of(stream)); !done) return done;
-  }
+  if (auto done = synchronize(stream); !done) return done;
   if (auto called = call(); !called) return called;
   return transfers_.complete_to(pe);
 }
@@ -71,9 +67,7 @@ base::Status Streams::put_value(void* target, const void* value, std::size_t siz
     return base::fail(EINVAL, "cannot put a value of %zu bytes on a stream: the limit is %zu bytes", size_bytes,
                       stream::StreamWork::inline_bytes);
   }
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return current;
-  return work_.put_value(stream_of(stream), *at, value, size_bytes);
+  return connections_.with_device([&] { return work_.put_value(stream_of(stream), *at, value, size_bytes); });
 }
 
 base::Status Streams::get(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) noexcept {
@@ -114,9 +108,7 @@ base::Status Streams::signal(void* word, std::uint64_t value, gdrkit_shmem_signa
   }
   auto signal = signal_of(word, value, operation, pe);
   if (!signal) return base::pass(signal);
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return current;
-  return work_.signal(stream_of(stream), *signal);
+  return connections_.with_device([&] { return work_.signal(stream_of(stream), *signal); });
 }
 
 base::Status Streams::wait(const Word& word, gdrkit_shmem_comparison comparison, std::uint64_t value,
@@ -135,9 +127,7 @@ base::Status Streams::wait(const Word& word, gdrkit_shmem_comparison comparison,
   parameters.value = value;
   parameters.word = word.is_signed ? -static_cast<int>(word.size_bytes) : static_cast<int>(word.size_bytes);
   parameters.comparison = static_cast<std::uint32_t>(comparison);
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return current;
-  return work_.wait(stream_of(stream), parameters);
+  return connections_.with_device([&] { return work_.wait(stream_of(stream), parameters); });
 }
 
 base::Status Streams::quiet(void* stream) noexcept {
@@ -148,23 +138,17 @@ base::Status Streams::quiet(void* stream) noexcept {
 }
 
 base::Result<void*> Streams::create() noexcept {
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return base::pass(current);
-  auto stream = connections_.device().create_stream();
+  auto stream = connections_.with_device([&] { return connections_.device().create_stream(); });
   if (!stream) return base::pass(stream);
   return reinterpret_cast<void*>(stream->handle);
 }
 
 base::Status Streams::destroy(void* stream) noexcept {
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return current;
-  return connections_.device().destroy_stream(stream_of(stream));
+  return connections_.with_device([&] { return connections_.device().destroy_stream(stream_of(stream)); });
 }
 
 base::Status Streams::synchronize(void* stream) noexcept {
-  const platform::DeviceScope scope(connections_.device());
-  if (auto current = scope.status(); !current) return current;
-  return connections_.device().synchronize(stream_of(stream));
+  return connections_.with_device([&] { return connections_.device().synchronize(stream_of(stream)); });
 }
 
 }  // namespace gdrkit::shmem_impl::parts

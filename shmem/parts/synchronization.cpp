@@ -56,6 +56,30 @@ base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept 
                     what, first.pe, first.arguments[which], other.pe, other.arguments[which]);
 }
 
+void publish(const AgreedCall& call, PeLine& line) noexcept {
+  line.operation.store(call.operation, std::memory_order_relaxed);
+  line.arguments[0].store(call.arguments[0], std::memory_order_relaxed);
+  line.arguments[1].store(call.arguments[1], std::memory_order_relaxed);
+}
+
+AgreedCall call_of(int pe, const PeLine& line) noexcept {
+  return {pe,
+          line.operation.load(std::memory_order_relaxed),
+          {line.arguments[0].load(std::memory_order_relaxed), line.arguments[1].load(std::memory_order_relaxed)}};
+}
+
+base::Status wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t wanted, const Connections& connections,
+                      int pe, const char* what, std::chrono::milliseconds limit) noexcept {
+  Waiter waiter(connections.node(), limit, what);
+  while (count.load(std::memory_order_acquire) < wanted) {
+    if (auto waited = waiter.pause(); !waited) {
+      return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(),
+                        connections.pe(), pe);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 /// Ordering: the store of a PE's count releases its earlier accesses; every PE that loads the count acquires them.
@@ -64,91 +88,51 @@ base::Status Synchronization::sync_all(const char* what) noexcept {
     auto met = sync_machines(what, {connections_.pe(), 0, {}}, connections_.limit());
     return met ? base::Status() : base::Status(base::pass(met));
   }
-  node::Node& node = connections_.node();
   const std::uint64_t arrival = own_line().arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
-  for (std::size_t other = 0; other < node.pes().size(); ++other) {
-    Waiter waiter(node, connections_.limit(), what);
-    while (connections_.line(static_cast<int>(other)).arrivals.load(std::memory_order_acquire) < arrival) {
-      if (auto waited = waiter.pause(); !waited) {
-        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(),
-                          connections_.pe(), node.pes()[other]);
-      }
-    }
+  int index = 0;
+  for (const int pe : connections_.node().pes()) {
+    auto came = wait_for(connections_.line(index++).arrivals, arrival, connections_, pe, what, connections_.limit());
+    if (!came) return came;
   }
   return {};
 }
 
 base::Status Synchronization::agree(const char* what, std::uint64_t operation, std::uint64_t first,
                                     std::uint64_t second) noexcept {
+  const AgreedCall own{connections_.pe(), operation, {first, second}};
   if (connections_.remote() != nullptr) {
-    auto calls = sync_machines(what, {connections_.pe(), operation, {first, second}}, connections_.limit());
+    auto calls = sync_machines(what, own, connections_.limit());
     return calls ? compare_calls(what, *calls) : base::Status(base::pass(calls));
   }
-  PeLine& own = own_line();
-  own.operation.store(operation, std::memory_order_relaxed);
-  own.arguments[0].store(first, std::memory_order_relaxed);
-  own.arguments[1].store(second, std::memory_order_relaxed);
+  publish(own, own_line());
   if (auto met = sync_all(what); !met) return met;
-  // All PEs compare with the first one, so that all return the same result.
-  node::Node& node = connections_.node();
-  base::Status agreed;
-  const PeLine& root = connections_.line(0);
-  for (std::size_t other = 1; agreed && other < node.pes().size(); ++other) {
-    const PeLine& theirs = connections_.line(static_cast<int>(other));
-    const bool is_same =
-        theirs.operation.load(std::memory_order_relaxed) == root.operation.load(std::memory_order_relaxed);
-    if (!is_same) {
-      agreed = base::fail(
-          EPROTO, "%s: PE %d and PE %d called different collective functions; call the same function on all PEs", what,
-          node.pes()[0], node.pes()[other]);
-    } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
-               is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
-      agreed = base::fail(EPROTO,
-                          "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64
-                          "; all PEs must pass the same value (size, alignment or offset in the heap)",
-                          what, node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
-                          theirs.arguments[is_first ? 0 : 1].load());
-    }
-  }
+  AgreedCalls calls;
+  int index = 0;
+  for (const int pe : connections_.node().pes()) add_call(&calls, call_of(pe, connections_.line(index++)));
   // No PE writes its line again before all PEs have read it.
   if (auto met = sync_all(what); !met) return met;
-  return agreed;
+  return compare_calls(what, calls);
 }
 
 /// Ordering: as in sync_all on one machine. The first PE acquires the arrivals of the others, and releases the others
 /// after it has synchronized with the other machines.
 base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const AgreedCall& call,
                                                          std::chrono::milliseconds limit) noexcept {
-  node::Node& node = connections_.node();
-  PeLine& own = own_line();
-  own.operation.store(call.operation, std::memory_order_relaxed);
-  own.arguments[0].store(call.arguments[0], std::memory_order_relaxed);
-  own.arguments[1].store(call.arguments[1], std::memory_order_relaxed);
-  const std::uint64_t arrival = own.arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  const std::vector<int>& pes = connections_.node().pes();
   PeLine& root = connections_.line(0);
-  const auto wait_for = [&](const std::atomic<std::uint64_t>& count, int pe) -> base::Status {
-    Waiter waiter(node, limit, what);
-    while (count.load(std::memory_order_acquire) < arrival) {
-      if (auto waited = waiter.pause(); !waited) {
-        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(),
-                          connections_.pe(), pe);
-      }
-    }
-    return {};
-  };
+  publish(call, own_line());
+  const std::uint64_t arrival = own_line().arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (own_index_ != 0) {
-    if (auto released = wait_for(root.released, node.pes()[0]); !released) return base::pass(released);
+    auto released = wait_for(root.released, arrival, connections_, pes[0], what, limit);
+    if (!released) return base::pass(released);
     return root.calls;
   }
   AgreedCalls calls;
-  for (std::size_t other = 0; other < node.pes().size(); ++other) {
-    if (auto came = wait_for(connections_.line(static_cast<int>(other)).arrivals, node.pes()[other]); !came)
-      return base::pass(came);
-    const PeLine& theirs = connections_.line(static_cast<int>(other));
-    add_call(&calls, {node.pes()[other],
-                      theirs.operation.load(std::memory_order_relaxed),
-                      {theirs.arguments[0].load(std::memory_order_relaxed),
-                       theirs.arguments[1].load(std::memory_order_relaxed)}});
+  int index = 0;
+  for (const int pe : pes) {
+    const PeLine& line = connections_.line(index++);
+    if (auto came = wait_for(line.arrivals, arrival, connections_, pe, what, limit); !came) return base::pass(came);
+    add_call(&calls, call_of(pe, line));
   }
   if (auto met = connections_.remote()->meet(&calls, sizeof calls, &fold_calls, what); !met) return base::pass(met);
   root.calls = calls;

@@ -4,6 +4,8 @@
 // that can reach it.
 #pragma once
 
+#include <algorithm>
+
 #include "shmem/bootstrap/token.hpp"
 #include "shmem/secret/siphash.hpp"
 
@@ -18,7 +20,12 @@ class MessageKeys {
       : key_(secret::derive_key(job_key == nullptr ? secret::Key{} : *job_key, "messages, layout 4", {nonce})) {}
 
   /// Key of the messages from PE `from` to PE `to`.
-  [[nodiscard]] secret::SipKey of(int from, int to) const noexcept;
+  [[nodiscard]] secret::SipKey of(int from, int to) const noexcept {
+    const secret::Key pair = secret::derive_key(key_, "pair", {secret::bytes_of(from), secret::bytes_of(to)});
+    secret::SipKey key;
+    std::copy_n(pair.begin(), key.size(), key.begin());
+    return key;
+  }
 
  private:
   secret::Key key_{};

@@ -9,14 +9,12 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <new>
 #include <system_error>
 #include <utility>
 
 #include "shmem/bootstrap/star_wire.hpp"
-#include "shmem/remote/worker_card.hpp"
+#include "shmem/remote/ucx_worker.hpp"
 
 namespace gdrkit::shmem_impl::remote {
 namespace {
@@ -79,24 +77,15 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
     if (!nonce) return base::pass(nonce);  // the other PEs detect that PE 0 ended
     mine.nonce = *nonce;
   }
-  if (opened) {
-    mine.address_bytes = worker_->address().size();
-  } else {
-    mine.errno_value = opened.error().errno_value;
-    mine.vendor_code = opened.error().vendor_code;
-    std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
-  }
+  if (opened) mine.address_bytes = worker_->address().size();
+  mine.started = bootstrap::PeOutcome(opened);
   auto cards = exchange.gather(mine, "starting UCX");
   if (!cards) return base::pass(cards);
   if (!opened) return opened;
   keys_ = MessageKeys(exchange.job_key(), cards->front().nonce);
   for (int pe = 0; pe < n_pes_; ++pe) {
-    WorkerCard& card = (*cards)[static_cast<std::size_t>(pe)];
-    card.text[sizeof card.text - 1] = '\0';
-    if (card.errno_value != 0) {
-      return base::fail_vendor(bootstrap::errno_of_peer(card.errno_value), card.vendor_code, "PE %d: %s", pe,
-                               card.text);
-    }
+    const WorkerCard& card = (*cards)[static_cast<std::size_t>(pe)];
+    if (card.started.errno_value != 0) return bootstrap::fail_as(card.started, "PE " + std::to_string(pe));
     if (card.leader < 0 || card.leader > pe || card.address_bytes > longest_address_bytes) {
       return base::fail(EPROTO, "PE %d sent an invalid UCX address; use one release of gdrkit for all PEs", pe);
     }

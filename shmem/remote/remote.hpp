@@ -21,7 +21,7 @@
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/node/node.hpp"
 #include "shmem/remote/meeting_messages.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/own_heap.hpp"
 #include "shmem/remote/peer.hpp"

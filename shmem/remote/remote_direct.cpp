@@ -209,4 +209,24 @@ base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while waiting for data");
 }
 
+/// For memory that is freed before the heap.
+void Remote::forget(std::uint64_t offset) noexcept {
+  const Entered entered(*this);
+  for (auto& one : peers_) {
+    if (!one) continue;
+    std::erase_if(one->chunks, [&](const RemoteChunk& chunk) {
+      if (chunk.offset != offset) return false;
+      calls_->rkey_destroy(chunk.key);
+      return true;
+    });
+  }
+  for (std::size_t i = 0; i < registered_.size(); ++i) {
+    if (registered_chunks_[i].offset != offset) continue;
+    (void)calls_->mem_unmap(worker_->context(), registered_[i]);
+    registered_.erase(registered_.begin() + static_cast<std::ptrdiff_t>(i));
+    registered_chunks_.erase(registered_chunks_.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
+}
+
 }  // namespace gdrkit::shmem_impl::remote

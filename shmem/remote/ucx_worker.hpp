@@ -4,13 +4,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
 
 namespace gdrkit::shmem_impl::remote {
+
+/// The data that PEs exchange when they start UCX.
+struct WorkerCard {
+  std::uint64_t address_bytes = 0;
+  std::int32_t leader = 0;
+  bootstrap::PeOutcome started;  ///< whether UCX could be started on this PE
+  bootstrap::Token nonce{};      ///< the keys of the job's messages are derived from PE 0's nonce
+};
 
 /// Receives messages. UcxWorker calls it inside progress().
 class UcxReceiver {

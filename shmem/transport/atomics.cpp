@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/transport/atomics.hpp"
 
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -19,88 +18,73 @@ constexpr AtomicUpdate updates[] = {AtomicUpdate::add,     AtomicUpdate::swap,  
                                     AtomicUpdate::bit_and, AtomicUpdate::bit_or, AtomicUpdate::bit_xor};
 constexpr auto first_update = static_cast<std::size_t>(GDRKIT_SHMEM_ATOMIC_ADD);
 
-class GpuAtomics final : public Atomics {
- public:
-  GpuAtomics(platform::Device& device, platform::GpuKernels& gpu_kernels) noexcept
-      : device_(device), gpu_kernels_(gpu_kernels) {}
-
-  base::Status open() noexcept {
-    const platform::DeviceScope scope(device_);
-    if (auto current = scope.status(); !current) return current;
-    auto memory = device_.allocate(platform::AllocationKind::host, sizeof(std::uint64_t));
-    if (!memory) return base::pass(memory);
-    answer_ = std::move(*memory);
-    auto address = device_.device_address(reinterpret_cast<void*>(answer_.address()));
-    if (!address) return base::pass(address);
-    answer_address_ = *address;
-    auto stream = device_.create_stream();
-    if (!stream) return base::pass(stream);
-    stream_ = *stream;
-    return {};
-  }
-
-  ~GpuAtomics() override {
-    const platform::DeviceScope scope(device_);
-    if (stream_.handle != 0) {
-      (void)device_.synchronize(stream_);
-      (void)device_.destroy_stream(stream_);
-    }
-    (void)answer_.free();
-  }
-
-  base::Status run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
-                   std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept override {
-    const platform::DeviceScope scope(device_);
-    if (auto current = scope.status(); !current) return current;
-    const std::lock_guard lock(mutex_);
-    platform::AtomicParameters parameters{};
-    parameters.target = address;
-    parameters.operand = operand;
-    parameters.compare = compare;
-    parameters.fetched = fetched == nullptr ? 0 : answer_address_;
-    parameters.size_bytes = static_cast<std::uint32_t>(size_bytes);
-    parameters.update = updates[static_cast<std::size_t>(operation) - first_update];
-    if (auto launched = gpu_kernels_.launch(parameters, {1, 1}, stream_); !launched) return launched;
-    is_pending_ = true;
-    if (fetched == nullptr) return {};
-    if (auto done = finish(); !done) return done;
-    *fetched = *reinterpret_cast<volatile std::uint64_t*>(answer_.address());
-    return {};
-  }
-
-  base::Status complete() noexcept override {
-    const std::lock_guard lock(mutex_);
-    if (!is_pending_) return {};
-    const platform::DeviceScope scope(device_);
-    if (auto current = scope.status(); !current) return current;
-    return finish();
-  }
-
- private:
-  base::Status finish() noexcept {
-    auto done = device_.synchronize(stream_);
-    is_pending_ = !done;
-    return done;
-  }
-
-  platform::Device& device_;
-  platform::GpuKernels& gpu_kernels_;
-  std::mutex mutex_;  // of answer_ and is_pending_
-  bool is_pending_ = false;
-  platform::Allocation answer_;
-  std::uint64_t answer_address_ = 0;
-  platform::Stream stream_;
-};
-
 }  // namespace
 
 base::Result<std::unique_ptr<Atomics>> Atomics::make(platform::Device& device,
                                                      platform::GpuKernels& gpu_kernels) noexcept try {
-  auto atomics = std::make_unique<GpuAtomics>(device, gpu_kernels);
+  std::unique_ptr<Atomics> atomics(new Atomics(device, gpu_kernels));
   if (auto opened = atomics->open(); !opened) return base::pass(opened);
   return atomics;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while preparing atomic operations");
+}
+
+base::Status Atomics::open() noexcept {
+  const platform::DeviceScope scope(device_);
+  if (auto current = scope.status(); !current) return current;
+  auto memory = device_.allocate(platform::AllocationKind::host, sizeof(std::uint64_t));
+  if (!memory) return base::pass(memory);
+  answer_ = std::move(*memory);
+  auto address = device_.device_address(reinterpret_cast<void*>(answer_.address()));
+  if (!address) return base::pass(address);
+  answer_address_ = *address;
+  auto stream = device_.create_stream();
+  if (!stream) return base::pass(stream);
+  stream_ = *stream;
+  return {};
+}
+
+Atomics::~Atomics() {
+  const platform::DeviceScope scope(device_);
+  if (stream_.handle != 0) {
+    (void)device_.synchronize(stream_);
+    (void)device_.destroy_stream(stream_);
+  }
+  (void)answer_.free();
+}
+
+base::Status Atomics::run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
+                          std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept {
+  const platform::DeviceScope scope(device_);
+  if (auto current = scope.status(); !current) return current;
+  const std::lock_guard lock(mutex_);
+  platform::AtomicParameters parameters{};
+  parameters.target = address;
+  parameters.operand = operand;
+  parameters.compare = compare;
+  parameters.fetched = fetched == nullptr ? 0 : answer_address_;
+  parameters.size_bytes = static_cast<std::uint32_t>(size_bytes);
+  parameters.update = updates[static_cast<std::size_t>(operation) - first_update];
+  if (auto launched = gpu_kernels_.launch(parameters, {1, 1}, stream_); !launched) return launched;
+  is_pending_ = true;
+  if (fetched == nullptr) return {};
+  if (auto done = finish(); !done) return done;
+  *fetched = *reinterpret_cast<volatile std::uint64_t*>(answer_.address());
+  return {};
+}
+
+base::Status Atomics::complete() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!is_pending_) return {};
+  const platform::DeviceScope scope(device_);
+  if (auto current = scope.status(); !current) return current;
+  return finish();
+}
+
+base::Status Atomics::finish() noexcept {
+  auto done = device_.synchronize(stream_);
+  is_pending_ = !done;
+  return done;
 }
 
 }  // namespace gdrkit::shmem_impl::transport

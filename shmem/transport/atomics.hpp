@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
@@ -13,21 +14,35 @@
 
 namespace gdrkit::shmem_impl::transport {
 
-/// In the order of enum gdrkit_shmem_atomic_operation.
-
 /// Thread-safe.
 class Atomics {
  public:
-  virtual ~Atomics() = default;
   /// Both must outlive it.
   [[nodiscard]] static base::Result<std::unique_ptr<Atomics>> make(platform::Device& device,
                                                                    platform::GpuKernels& gpu_kernels) noexcept;
+  Atomics(const Atomics&) = delete;
+  Atomics& operator=(const Atomics&) = delete;
+  ~Atomics();
 
   /// Performs an operation other than FETCH and SET on a naturally aligned word of 4 or 8 bytes that the device can
   /// access. Waits for the result if `fetched` is not nullptr; otherwise complete() waits.
-  virtual base::Status run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
-                           std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept = 0;
-  virtual base::Status complete() noexcept = 0;
+  base::Status run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
+                   std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept;
+  base::Status complete() noexcept;
+
+ private:
+  Atomics(platform::Device& device, platform::GpuKernels& gpu_kernels) noexcept
+      : device_(device), gpu_kernels_(gpu_kernels) {}
+  base::Status open() noexcept;
+  base::Status finish() noexcept;
+
+  platform::Device& device_;
+  platform::GpuKernels& gpu_kernels_;
+  std::mutex mutex_;  // of answer_ and is_pending_
+  bool is_pending_ = false;
+  platform::Allocation answer_;
+  std::uint64_t answer_address_ = 0;
+  platform::Stream stream_;
 };
 
 }  // namespace gdrkit::shmem_impl::transport

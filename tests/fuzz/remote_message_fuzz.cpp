@@ -8,7 +8,7 @@
 
 #include "fuzz_target.hpp"
 #include "shmem/core/pe.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "shmem/scale/simulated_job.hpp"
 
 namespace {

@@ -29,4 +29,16 @@ template <class T>
   return testing::AssertionFailure() << text_of(result);
 }
 
+/// For EXPECT_TRUE: the call failed with that errno, and its error message contains `part`.
+template <class T>
+[[nodiscard]] testing::AssertionResult failed(const base::Result<T>& result, int errno_value,
+                                              const std::string& part = "") {
+  if (result) return testing::AssertionFailure() << "it succeeded";
+  const std::string text = result.error().text();
+  if (result.error().errno_value == errno_value && text.find(part) != std::string::npos) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << "errno " << result.error().errno_value << ": " << text;
+}
+
 }  // namespace gdrkit::tests

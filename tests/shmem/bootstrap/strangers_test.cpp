@@ -13,7 +13,6 @@
 #include <functional>
 #include <random>
 
-#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"

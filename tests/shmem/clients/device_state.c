@@ -143,12 +143,7 @@ static void clear_state(void) {
 
 /* From init to the end of the PE. */
 static void whole_job(uniqueid* id) {
-  init_attr attributes;
-  memset(&attributes, 0xee, sizeof attributes);
-  CALL(int, nvshmemx_set_attr_uniqueid_args, (int, int, uniqueid*, init_attr*))(rank, 2, id, &attributes);
-  const int result = initialize(8, &attributes);
-  EXPECT(result == 0);
-  if (result != 0) return;
+  if (!start_pe(id)) return;
   state = CALL(void*, nvshmem_malloc, (size_t))(room);
   const int early = split(1, -1, 2); /* before the first state */
   clear_state();

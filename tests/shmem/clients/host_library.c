@@ -159,11 +159,7 @@ static void missing_and_wrong(void* data) {
 }
 
 static int as_pe(uniqueid* id) {
-  init_attr attributes;
-  memset(&attributes, 0xee, sizeof attributes);
-  EXPECT(CALL(int, nvshmemx_set_attr_uniqueid_args, (int, int, uniqueid*, init_attr*))(rank, 2, id, &attributes) == 0);
-  EXPECT(initialize(8, &attributes) == 0);
-  if (failures != 0) return failures;
+  if (!start_pe(id)) return failures;
   EXPECT(CALL(int, nvshmem_my_pe, (void))() == rank && CALL(int, nvshmem_n_pes, (void))() == 2);
   EXPECT(CALL(int, nvshmemx_init_status, (void))() == 2);
   int* const data = CALL(void*, nvshmem_malloc, (size_t))(2 * count * sizeof(int));

@@ -71,6 +71,15 @@ static int initialize(unsigned flags, init_attr* attributes) {
   return CALL(int, nvshmemx_hostlib_init_attr, (unsigned, init_attr*))(flags, attributes);
 }
 
+/* Starts this PE of a job of two. Returns whether it succeeded. nvshmem4py does not clear the attributes, either. */
+static int start_pe(uniqueid* id) {
+  init_attr attributes;
+  memset(&attributes, 0xee, sizeof attributes);
+  EXPECT(CALL(int, nvshmemx_set_attr_uniqueid_args, (int, int, uniqueid*, init_attr*))(rank, 2, id, &attributes) == 0);
+  EXPECT(initialize(8, &attributes) == 0);
+  return failures == 0;
+}
+
 static int open_library(int argc, char** argv) {
   library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
   if (library == NULL) fprintf(stderr, "%s\n", argc == 2 ? dlerror() : "usage: PROGRAM LIBRARY");

@@ -151,11 +151,7 @@ static const struct test_case cases[] = {
 static const struct test_case* current;
 
 static int as_pe(uniqueid* ids) {
-  init_attr attributes;
-  memset(&attributes, 0xee, sizeof attributes);
-  CALL(int, nvshmemx_set_attr_uniqueid_args, (int, int, uniqueid*, init_attr*))(rank, 2, ids, &attributes);
-  EXPECT(initialize(8, &attributes) == 0);
-  if (failures != 0) return failures;
+  if (!start_pe(ids)) return failures;
   state = CALL(void*, nvshmem_calloc, (size_t, size_t))(1, state_bytes);
   EXPECT(state != NULL);
   if (failures == 0) current->run();

@@ -85,11 +85,10 @@ void run_device_calls(core::Pe& pe) {
     const platform::DeviceScope scope(pe.device());  // before any PE waits in one
     ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().prepare<platform::GpuKernel::team>()));
   }
-  auto made = pe.allocate(256, 1, true);
-  ASSERT_TRUE(made);
+  auto* const made = tests::zeroed<char>(pe, 256);
   auto team = pe.collectives().split_strided(tests::world, pe.n_pes() - 1, -1, pe.n_pes());
   ASSERT_TRUE(team);
-  for (const collective::Team of : {tests::world, *team}) {
+  for (const Team of : {tests::world, *team}) {
     for (const auto& [scope, shape] : call_scopes) {
       for (const DeviceOperation operation : device_operations) {
         for (const std::size_t size : {4U, 1000U, 60'000U}) {
@@ -102,7 +101,7 @@ void run_device_calls(core::Pe& pe) {
           parameters.target = reinterpret_cast<std::uint64_t>(side.target);
           parameters.source = reinterpret_cast<std::uint64_t>(side.source);
           parameters.size_bytes = size;
-          parameters.result = reinterpret_cast<std::uint64_t>(*made);
+          parameters.result = reinterpret_cast<std::uint64_t>(made);
           parameters.operation = operation;
           parameters.scope = scope;
           parameters.rounds = 3;

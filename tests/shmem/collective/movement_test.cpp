@@ -32,15 +32,13 @@ void append(Bytes* to, const Bytes& from, std::size_t begin, std::size_t size_by
 }
 
 /// `size_bytes`: of a part. The target of PE `pe`, from the sources of all.
-Bytes expected_target(collective::CollectiveOperation operation, int pe, int n_pes, int root, unsigned round,
+Bytes expected_target(CollectiveOperation operation, int pe, int n_pes, int root, unsigned round,
                       std::size_t size_bytes) {
   Bytes expected;
   const auto parts = static_cast<std::size_t>(n_pes);
   switch (operation) {
-    case collective::CollectiveOperation::broadcast:
-      append(&expected, source_of(root, round, size_bytes), 0, size_bytes);
-      break;
-    case collective::CollectiveOperation::fcollect:
+    case CollectiveOperation::broadcast: append(&expected, source_of(root, round, size_bytes), 0, size_bytes); break;
+    case CollectiveOperation::fcollect:
       for (int from = 0; from < n_pes; ++from) append(&expected, source_of(from, round, size_bytes), 0, size_bytes);
       break;
     default:
@@ -52,18 +50,16 @@ Bytes expected_target(collective::CollectiveOperation operation, int pe, int n_p
   return expected;
 }
 
-constexpr collective::CollectiveOperation movements[] = {collective::CollectiveOperation::broadcast,
-                                                         collective::CollectiveOperation::fcollect,
-                                                         collective::CollectiveOperation::alltoall};
+constexpr CollectiveOperation movements[] = {CollectiveOperation::broadcast, CollectiveOperation::fcollect,
+                                             CollectiveOperation::alltoall};
 
-std::size_t source_bytes(collective::CollectiveOperation operation, int n_pes, std::size_t size_bytes) {
-  return operation == collective::CollectiveOperation::alltoall ? static_cast<std::size_t>(n_pes) * size_bytes
-                                                                : size_bytes;
+std::size_t source_bytes(CollectiveOperation operation, int n_pes, std::size_t size_bytes) {
+  return operation == CollectiveOperation::alltoall ? static_cast<std::size_t>(n_pes) * size_bytes : size_bytes;
 }
 
 void run_movements(core::Pe& pe, CollectiveSide& side, std::size_t size_bytes, std::size_t shift, Way way) {
   const int n_pes = pe.n_pes();
-  for (const collective::CollectiveOperation operation : movements) {
+  for (const CollectiveOperation operation : movements) {
     SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", " + std::to_string(size_bytes) +
                  " bytes, shifted by " + std::to_string(shift) + (way == Way::host ? ", host" : ", stream"));
     const int root = static_cast<int>(size_bytes) % n_pes;
@@ -110,8 +106,8 @@ void run_broadcasts(core::Pe& pe, std::size_t size, std::size_t shift) {
       side.write(side.target, Bytes(side.room_bytes, 0xee));
       std::uint8_t* const source = (is_in_place ? side.target : side.source) + shift;
       if (pe.pe() == root) side.write(source, wanted);
-      ASSERT_TRUE(succeeded(side.call(
-          {collective::CollectiveOperation::broadcast, world, side.target + shift, source, size, root}, Way::stream)));
+      ASSERT_TRUE(succeeded(
+          side.call({CollectiveOperation::broadcast, world, side.target + shift, source, size, root}, Way::stream)));
       Bytes whole(side.room_bytes, 0xee);
       std::copy(wanted.begin(), wanted.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
       ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
@@ -145,13 +141,13 @@ TEST(ShmemMovement, SupportsInPlaceBuffers) {
       for (const std::size_t size : {5U, 1000U, 20'000U}) {
         const auto own = static_cast<std::size_t>(pe.pe()) * size;
         side.write(side.target + own, source_of(pe.pe(), 0, size));
-        ASSERT_TRUE(succeeded(
-            side.call({collective::CollectiveOperation::fcollect, world, side.target, side.target + own, size}, way)));
+        ASSERT_TRUE(
+            succeeded(side.call({CollectiveOperation::fcollect, world, side.target, side.target + own, size}, way)));
         EXPECT_EQ(side.read(side.target, 3 * size),
-                  expected_target(collective::CollectiveOperation::fcollect, pe.pe(), 3, 0, 0, size));
+                  expected_target(CollectiveOperation::fcollect, pe.pe(), 3, 0, 0, size));
         side.write(side.target, source_of(pe.pe(), 1, size));
-        ASSERT_TRUE(succeeded(
-            side.call({collective::CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
+        ASSERT_TRUE(
+            succeeded(side.call({CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
         EXPECT_EQ(side.read(side.target, size), source_of(2, 1, size));
         // Everyone has looked before anyone writes its own target by other means than a collective.
         ASSERT_TRUE(succeeded(pe.sync_all()));
@@ -169,7 +165,7 @@ void run_many_calls(core::Pe& pe, unsigned rounds, const std::vector<std::size_t
   std::mt19937 same(7);                                       // what is called
   std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
   struct Call {
-    collective::CollectiveOperation operation;
+    CollectiveOperation operation;
     std::size_t size;
     int root;
     Bytes source;

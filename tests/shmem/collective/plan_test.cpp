@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collective_side.hpp"
-#include "shmem/parts/shared_gpus.hpp"
+#include "shmem/parts/connections.hpp"
 #include "shmem/parts/team_memory.hpp"
 
 namespace gdrkit::shmem_impl::collective {

@@ -127,16 +127,16 @@ void run_reductions(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, 
                  std::to_string(count) + " elements" + (way == Way::host ? ", host" : ", stream"));
     std::uint8_t* const source = (shape.is_in_place ? side.target : side.source) + shift;
     side.write(source, source_of<T>(pe.pe(), count, reduction));
-    ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target + shift, source,
-                                     count * sizeof(T), 0, type, reduction},
-                                    way)));
+    ASSERT_TRUE(succeeded(side.call(
+        {CollectiveOperation::reduce, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
+        way)));
     ASSERT_EQ(side.read(side.target + shift, count * sizeof(T)), reduced<T>(pe.n_pes(), 0, count, reduction));
     if (shape.is_in_place) continue;
     side.write(source, source_of<T>(pe.pe(), n_pes * count, reduction));
     side.write(side.target + shift + count * sizeof(T), Bytes(64, 0xee));
-    ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reducescatter, world, side.target + shift, source,
-                                     count * sizeof(T), 0, type, reduction},
-                                    way)));
+    ASSERT_TRUE(succeeded(side.call(
+        {CollectiveOperation::reducescatter, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
+        way)));
     Bytes wanted = reduced<T>(pe.n_pes(), static_cast<std::size_t>(pe.pe()) * count, count, reduction);
     wanted.insert(wanted.end(), 64, 0xee);
     ASSERT_EQ(side.read(side.target + shift, wanted.size()), wanted);
@@ -182,8 +182,8 @@ TEST(ShmemReduction, AllPesReceiveIdenticalBits) {
         for (float& value : mine)
           value = std::ldexp(static_cast<float>(random() % 1000), static_cast<int>(random() % 24));
         side.write(side.source, bytes_of(mine));
-        ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target, side.source,
-                                         count * 4, 0, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM},
+        ASSERT_TRUE(succeeded(side.call({CollectiveOperation::reduce, world, side.target, side.source, count * 4, 0,
+                                         GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM},
                                         way)));
         const Bytes sums = side.read(side.target, count * 4);
         ASSERT_TRUE(succeeded(pe.barrier_all()));
@@ -208,7 +208,7 @@ TEST(ShmemReduction, ReducesInShares) {
           std::uint8_t* const source = (is_in_place ? side.target : side.source) + shift;
           side.write(side.target, Bytes(side.room_bytes, 0xee));
           side.write(source, source_of<std::int32_t>(pe.pe(), one.size_bytes / 4, GDRKIT_SHMEM_SUM));
-          ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target + shift, source,
+          ASSERT_TRUE(succeeded(side.call({CollectiveOperation::reduce, world, side.target + shift, source,
                                            one.size_bytes, 0, GDRKIT_SHMEM_TYPE_INT32, GDRKIT_SHMEM_SUM},
                                           Way::stream)));
           Bytes wanted = reduced<std::int32_t>(pe.n_pes(), 0, one.size_bytes / 4, GDRKIT_SHMEM_SUM);
@@ -244,9 +244,9 @@ TEST(ShmemReduction, HandlesLimitsOfTwoByteTypes) {
       }
       for (const Way way : {Way::host, Way::stream}) {
         side.write(side.source, bytes_of(mine));
-        ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target, side.source,
-                                         mine.size() * 2, 0, type, GDRKIT_SHMEM_SUM},
-                                        way)));
+        ASSERT_TRUE(succeeded(side.call(
+            {CollectiveOperation::reduce, world, side.target, side.source, mine.size() * 2, 0, type, GDRKIT_SHMEM_SUM},
+            way)));
         const Bytes seen = side.read(side.target, mine.size() * 2);
         for (std::size_t i = 0; i < wanted.size(); ++i) {
           auto bits = static_cast<unsigned>(seen[2 * i] | seen[2 * i + 1] << 8);

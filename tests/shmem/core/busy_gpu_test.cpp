@@ -39,6 +39,7 @@ namespace {
 using namespace std::chrono_literals;
 using fakes::BusyGpu;
 using fakes::Work;
+using tests::succeeded;
 
 constexpr Work works[] = {
     {"Idle", [](BusyGpu&) {}},
@@ -83,7 +84,7 @@ TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetCorrectly) {
       for (std::thread& thread : threads) thread.join();
     }
     for (const std::string& end : ends) EXPECT_EQ(end, "");
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
   const bool is_movers = std::string(engine) == "mover";
   if (is_movers) {

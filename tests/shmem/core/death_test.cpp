@@ -23,6 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using gdrkit::tests::status_of;
+using tests::failed;
 
 base::Result<std::unique_ptr<Pe>> start(const bootstrap::UniqueId& id, int pe, int n_pes = 2) {
   PeOptions options;
@@ -129,10 +130,7 @@ TEST(ShmemDeath, CallsOfOtherPesFailAndReportTheKilledPe) {
       }
       auto pe = start(*id, 0);
       ASSERT_TRUE(pe) << pe.error().text();
-      auto ended = step.survivor(**pe);
-      ASSERT_FALSE(ended);
-      EXPECT_EQ(ended.error().errno_value, ECONNRESET) << ended.error().text();
-      EXPECT_THAT(ended.error().text(), ::testing::HasSubstr("PE 1"));
+      EXPECT_TRUE(failed(step.survivor(**pe), ECONNRESET, "PE 1"));
       int status = 0;
       ASSERT_EQ(::waitpid(victim, &status, 0), victim);
       EXPECT_TRUE(WIFSIGNALED(status));
@@ -163,10 +161,7 @@ TEST(ShmemDeath, ReportsTheKilledPeRatherThanPesThatLeft) {
   ASSERT_EQ(::waitpid(victim, &status, 0), victim);
   ASSERT_EQ(::waitpid(witness, &status, 0), witness);
   EXPECT_EQ(status, 0);
-  auto ended = (*pe)->barrier_all();
-  ASSERT_FALSE(ended);
-  EXPECT_EQ(ended.error().errno_value, ECONNRESET);
-  EXPECT_THAT(ended.error().text(), ::testing::HasSubstr("PE 2 has ended"));
+  EXPECT_TRUE(failed((*pe)->barrier_all(), ECONNRESET, "PE 2 has ended"));
 }
 
 }  // namespace

@@ -12,8 +12,10 @@
 namespace gdrkit::shmem_impl::core {
 namespace {
 
+using tests::failed;
 using tests::run_shmem_job;
 using tests::ShmemJobOptions;
+using tests::succeeded;
 
 std::uint64_t offset_of(const Pe& pe, const void* address) {
   return reinterpret_cast<std::uint64_t>(address) - pe.heap().own_address(0);
@@ -33,7 +35,7 @@ TEST(ShmemMemory, ObjectsHaveTheSameOffsetsOnAllPes) {
     auto aligned = pe.allocate(1, std::size_t{2} << 20, false);
     ASSERT_TRUE(aligned) << aligned.error().text();
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*aligned) % (std::size_t{2} << 20), 0U);
-    EXPECT_TRUE(tests::succeeded(pe.free(last)));
+    EXPECT_TRUE(succeeded(pe.free(last)));
     auto again = pe.allocate(100000, 1, false);
     ASSERT_TRUE(again);
     EXPECT_EQ(*again, last);
@@ -52,7 +54,7 @@ TEST(ShmemMemory, DoesNotFindFreedAllocations) {
       EXPECT_EQ(found->offset, offset_of(pe, bytes + 96));
       EXPECT_FALSE(pe.heap().find(bytes + 96, 4001)) << "leaves it";
     }
-    ASSERT_TRUE(tests::succeeded(pe.free(*large)));
+    ASSERT_TRUE(succeeded(pe.free(*large)));
     EXPECT_FALSE(pe.heap().find(bytes, 8));
     auto little = pe.allocate(100, 1, false);
     ASSERT_TRUE(little) << little.error().text();
@@ -83,7 +85,7 @@ TEST(ShmemMemory, ManyThreadsFindManyAllocations) {
         }
       });
     }
-    EXPECT_TRUE(tests::succeeded(pe.free(made[8])));
+    EXPECT_TRUE(succeeded(pe.free(made[8])));
     for (auto& thread : threads) thread.join();
   });
 }
@@ -101,27 +103,23 @@ TEST(ShmemMemory, TransfersReachTheGrownHeap) {
     // The last byte of the new chunk, and a piece that crosses from the old one into it.
     const std::size_t edge = static_cast<std::size_t>(before - offset_of(pe, bytes)) - 4;
     for (const std::size_t at : {std::size_t{0}, edge, size - sizeof word}) {
-      ASSERT_TRUE(tests::succeeded(pe.transfers().put(bytes + at, &word, sizeof word, other, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(bytes + at, &word, sizeof word, other, false)));
     }
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     for (const std::size_t at : {std::size_t{0}, edge, size - sizeof word}) {
       std::uint64_t seen = 0;
-      ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, bytes + at, sizeof seen, pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().get(&seen, bytes + at, sizeof seen, pe.pe(), false)));
       EXPECT_EQ(seen, 0x1122334455667788U + static_cast<unsigned>(other)) << "at " << at;
     }
-    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    ASSERT_TRUE(succeeded(pe.sync_all()));
   });
 }
 
 TEST(ShmemMemory, RejectsHugeAllocationsWithoutLeaks) {
   run_shmem_job({.heap_max_bytes = std::uint64_t{128} << 20}, [](Pe& pe) {
     const std::uint64_t used = pe.heap().used_bytes();
-    auto made = pe.allocate(std::size_t{1} << 40, 1, false);
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().errno_value, ENOMEM);
-    auto wrapped = pe.allocate(SIZE_MAX, 1, false);
-    ASSERT_FALSE(wrapped);
-    EXPECT_EQ(wrapped.error().errno_value, ENOMEM);
+    EXPECT_TRUE(failed(pe.allocate(std::size_t{1} << 40, 1, false), ENOMEM));
+    EXPECT_TRUE(failed(pe.allocate(SIZE_MAX, 1, false), ENOMEM));
     EXPECT_EQ(pe.heap().used_bytes(), used);
     auto small = pe.allocate(std::size_t{100} << 20, 1, false);
     EXPECT_TRUE(small) << small.error().text();
@@ -130,17 +128,12 @@ TEST(ShmemMemory, RejectsHugeAllocationsWithoutLeaks) {
 
 TEST(ShmemMemory, ReportsThePeWithDifferentArguments) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
-    auto made = pe.allocate(pe.pe() == 1 ? 128 : 64, 1, false);
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().errno_value, EPROTO);
-    EXPECT_THAT(made.error().text(), ::testing::HasSubstr("PE 1 passed 128"));
+    EXPECT_TRUE(failed(pe.allocate(pe.pe() == 1 ? 128 : 64, 1, false), EPROTO, "PE 1 passed 128"));
     // The job continues.
     auto again = pe.allocate(64, 1, false);
     ASSERT_TRUE(again) << again.error().text();
-    auto mixed = pe.pe() == 2 ? base::Status(base::pass(pe.allocate(64, 1, false))) : pe.free(*again);
-    ASSERT_FALSE(mixed);
-    EXPECT_EQ(mixed.error().errno_value, EPROTO);
-    EXPECT_TRUE(tests::succeeded(pe.free(*again)));
+    EXPECT_TRUE(failed(pe.pe() == 2 ? base::Status(base::pass(pe.allocate(64, 1, false))) : pe.free(*again), EPROTO));
+    EXPECT_TRUE(succeeded(pe.free(*again)));
   });
 }
 
@@ -149,10 +142,10 @@ TEST(ShmemMemory, FreeRequiresTheAllocatedAddress) {
     auto made = pe.allocate(1000, 1, false);
     ASSERT_TRUE(made);
     auto* const inside = static_cast<char*>(*made) + 256;
-    EXPECT_EQ(pe.free(inside).error().errno_value, EINVAL);
-    EXPECT_EQ(pe.free(reinterpret_cast<void*>(pe.heap().own_address(0))).error().errno_value, EINVAL);
-    EXPECT_TRUE(tests::succeeded(pe.free(*made)));
-    EXPECT_EQ(pe.free(*made).error().errno_value, EINVAL);
+    EXPECT_TRUE(failed(pe.free(inside), EINVAL));
+    EXPECT_TRUE(failed(pe.free(reinterpret_cast<void*>(pe.heap().own_address(0))), EINVAL));
+    EXPECT_TRUE(succeeded(pe.free(*made)));
+    EXPECT_TRUE(failed(pe.free(*made), EINVAL));
   });
 }
 
@@ -161,13 +154,13 @@ TEST(ShmemMemory, ZeroesReusedMemory) {
     auto made = pe.allocate(4096, 1, false);
     ASSERT_TRUE(made);
     const std::vector<char> ones(4096, 1);
-    ASSERT_TRUE(tests::succeeded(pe.transfers().put(*made, ones.data(), ones.size(), 1 - pe.pe(), false)));
-    ASSERT_TRUE(tests::succeeded(pe.free(*made)));
+    ASSERT_TRUE(succeeded(pe.transfers().put(*made, ones.data(), ones.size(), 1 - pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.free(*made)));
     auto again = pe.allocate(4096, 1, true);
     ASSERT_TRUE(again);
     EXPECT_EQ(*again, *made);
     std::vector<char> seen(4096, 2);
-    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen.data(), *again, seen.size(), 1 - pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(seen.data(), *again, seen.size(), 1 - pe.pe(), false)));
     EXPECT_EQ(seen, std::vector<char>(4096, 0));
   });
 }
@@ -177,19 +170,19 @@ TEST(ShmemMemory, PointersAccessTheObjectOfEachPe) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);
     const auto mine = static_cast<std::uint64_t>(pe.pe()) + 1;
-    ASSERT_TRUE(tests::succeeded(pe.transfers().put(*made, &mine, 8, pe.pe(), false)));
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.transfers().put(*made, &mine, 8, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     for (int other = 0; other < 3; ++other) {
       auto pointer = pe.connections().pointer(*made, other);
       if (other != pe.pe() && pe.connections().remote() != nullptr) {
-        EXPECT_EQ(pointer.error().errno_value, EOPNOTSUPP);
+        EXPECT_TRUE(failed(pointer, EOPNOTSUPP));
         continue;
       }
       ASSERT_TRUE(pointer) << pointer.error().text();
       EXPECT_EQ(tests::device_bytes(pe, *pointer, 1)[0], other + 1);
     }
-    EXPECT_EQ(pe.connections().pointer(*made, 3).error().errno_value, EINVAL);
-    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    EXPECT_TRUE(failed(pe.connections().pointer(*made, 3), EINVAL));
+    ASSERT_TRUE(succeeded(pe.sync_all()));
   });
 }
 

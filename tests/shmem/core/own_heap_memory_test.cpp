@@ -13,6 +13,8 @@
 namespace gdrkit::shmem_impl::core {
 namespace {
 
+using tests::succeeded;
+
 /// Performs one put, and cannot map the memory of later ones.
 class TakesOnePut final : public transport::Transport {
  public:
@@ -41,21 +43,20 @@ class TakesOnePut final : public transport::Transport {
 
 TEST(OwnHeapMemory, StoresCompleteBeforeALaterCopy) {
   tests::run_shmem_job({.n_pes = 1}, [](Pe& pe) {
-    auto object = pe.allocate(64, 1, true);
-    ASSERT_TRUE(object) << object.error().text();
+    auto* const object = tests::zeroed<char>(pe, 64);
     auto atomics = transport::Atomics::make(pe.device(), pe.connections().gpu_kernels());
     ASSERT_TRUE(atomics) << atomics.error().text();
     auto own_heap = transport::OwnHeapMemory::make(pe.device(), pe.heap(), **atomics);
     ASSERT_TRUE(own_heap) << own_heap.error().text();
     TakesOnePut bar1;
     (*own_heap)->use(bar1);
-    const auto address = reinterpret_cast<std::uint64_t>(*object);
+    const auto address = reinterpret_cast<std::uint64_t>(object);
     const std::uint64_t value = 5;
-    ASSERT_TRUE(tests::succeeded((*own_heap)->write(address, &value, sizeof value)));
+    ASSERT_TRUE(succeeded((*own_heap)->write(address, &value, sizeof value)));
     ASSERT_TRUE(bar1.is_pending(0));
-    ASSERT_TRUE(tests::succeeded((*own_heap)->write(address + 8, &value, sizeof value)));
+    ASSERT_TRUE(succeeded((*own_heap)->write(address + 8, &value, sizeof value)));
     EXPECT_FALSE(bar1.is_pending(0)) << "the copy may be seen first";
-    const auto bytes = tests::device_bytes(pe, static_cast<char*>(*object) + 8, sizeof value);
+    const auto bytes = tests::device_bytes(pe, object + 8, sizeof value);
     EXPECT_EQ(std::memcmp(bytes.data(), &value, sizeof value), 0);
   });
 }

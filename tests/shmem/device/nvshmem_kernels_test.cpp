@@ -17,6 +17,7 @@ namespace {
 
 using shmem_impl::core::Pe;
 using tests::run_shmem_job;
+using tests::succeeded;
 
 template <std::size_t bytes>
 void expect_strided(Pe& pe) {
@@ -26,9 +27,9 @@ void expect_strided(Pe& pe) {
   auto* const target = tests::zeroed<Element>(pe, 4096 / sizeof(Element));
   auto* const source = tests::zeroed<Element>(pe, 4096 / sizeof(Element));
   for (int i = 0; i < 20; ++i) source[i].fill(static_cast<char>(32 * pe.pe() + i));
-  ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  ASSERT_TRUE(succeeded(pe.barrier_all()));
   detail::put_strided<bytes>(state, target, source, 3, 2, 7, next, thread());
-  ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  ASSERT_TRUE(succeeded(pe.barrier_all()));
   std::vector<Element> wanted(64);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     wanted[i].fill(i % 3 == 0 && i < 21 ? static_cast<char>(32 * before + static_cast<int>(i / 3 * 2)) : char{0});
@@ -41,7 +42,7 @@ void expect_strided(Pe& pe) {
     if (i >= 15 && i % 2 == 1) expected.fill(static_cast<char>(32 * next + static_cast<int>((23 - i) / 2)));
     EXPECT_EQ(got[i], expected) << bytes << " bytes, element " << i;
   }
-  ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  ASSERT_TRUE(succeeded(pe.barrier_all()));
 }
 
 TEST(NvshmemGpu, StridedCopiesPreserveTheGaps) {
@@ -82,7 +83,7 @@ TEST(NvshmemGpu, FloatingPointSumsAreExact) {
       (void)detail::fetch_add_value(state, words + 1, 0.5F, 0);
       (void)detail::fetch_add_value(state, wide + 1, 0.25, 0);
     }
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     EXPECT_EQ(detail::get_value(state, words + 1, 0), 0.5F * 500 * 4);
     EXPECT_EQ(detail::get_value(state, wide + 1, 0), 0.25 * 500 * 4);
     EXPECT_EQ(words[0], 0.0F);
@@ -99,9 +100,9 @@ TEST(NvshmemGpu, TwoByteUpdatesPreserveAdjacentBytes) {
       (void)detail::change_value(state, halves + pe.pe() % 2, 0,
                                  [](std::uint16_t seen) { return static_cast<std::uint16_t>(seen + 1); });
     }
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     for (const int i : {0, 1}) EXPECT_EQ(detail::get_value(state, halves + i, 0), 1000);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     if (pe.pe() != 0) return;
     EXPECT_EQ(detail::swap_value(state, halves + 1, std::uint16_t{7}, 0), 1000);
     EXPECT_EQ(halves[0], 1000);

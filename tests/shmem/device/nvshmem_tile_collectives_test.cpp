@@ -13,6 +13,7 @@ namespace gdrkit::shmem::tiles {
 namespace {
 
 using detail::Reducer;
+using tests::succeeded;
 
 int reduced(gdrkit_shmem_reduction reduction, int n, int i) {
   int result = value_of(0, i);
@@ -59,7 +60,7 @@ void expect_reduction(Pe& pe, const Memory<T>& memory, const Shape& shape_of_cas
                std::string(shape.name) + (is_in_place ? ", in place" : "") + ", root " + std::to_string(root) +
                    ", reducer " + std::to_string(static_cast<int>(reducer)) + ", reduction " +
                    std::to_string(reduction));
-  ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  ASSERT_TRUE(succeeded(pe.barrier_all()));
 }
 template <gdrkit_shmem_reduction reduction, class T>
 void expect_reductions(Pe& pe, std::span<const Shape> cases = shapes) {
@@ -105,7 +106,7 @@ TEST_P(NvshmemTileCollectives, BroadcastCopiesTheRootsTileToAllPes) {
     for (const Shape& shape : shapes) {
       const int root = shape.sizes[1] % pe.n_pes();
       memory.fill(pe.pe());
-      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
       EXPECT_EQ(in_group([&](Threads group) {
                   if (pe.pe() == root) {
                     EXPECT_EQ(
@@ -120,7 +121,7 @@ TEST_P(NvshmemTileCollectives, BroadcastCopiesTheRootsTileToAllPes) {
       shape.for_each(
           [&](int to, int from) { wanted[static_cast<std::size_t>(to)] = number<Half>(value_of(root, from)); });
       expect_equal(memory.target, wanted, shape.name);
-      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
   });
 }
@@ -133,7 +134,7 @@ void expect_allgather(Pe& pe, Team team, int first_pe, int pe_stride, bool is_ro
   const State state = pe.gpu_code().state();
   const Memory<float> memory(pe);
   memory.fill(pe.pe());
-  ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  ASSERT_TRUE(succeeded(pe.barrier_all()));
   if (team != GDRKIT_SHMEM_TEAM_INVALID) {
     const int n = team_n_pes(state, team), along = n / across;
     const Pair sizes(6, 10), start(2, 1), boundary(7, 10);  // 5 x 9 elements are inside
@@ -159,7 +160,7 @@ void expect_allgather(Pe& pe, Team team, int first_pe, int pe_stride, bool is_ro
     }
     expect_equal(memory.target, wanted, is_row_major ? "row major" : "column major");
   }
-  ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  ASSERT_TRUE(succeeded(pe.barrier_all()));
 }
 
 TEST_P(NvshmemTileCollectives, AllgatherArrangesThePartsInTheTarget) {
@@ -179,12 +180,12 @@ TEST(NvshmemTileCollectives, AllgatherRejectsTargetsWithoutWholeParts) {
     const State state = pe.gpu_code().state();
     const Memory<float> memory(pe);
     memory.fill(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     // 3 rows do not consist of parts with 2 rows, although the numbers of elements match.
     EXPECT_EQ(detail::allgather_tile(state, GDRKIT_SHMEM_TEAM_WORLD, tile(memory.target, Pair(3, 10), Pair(10, 1)),
                                      tile(memory.source, Pair(2, 5), Pair(5, 1)), Whole(), Whole(), 0, thread()),
               NVSHMEMX_ERROR_INVALID_VALUE);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     expect_equal(memory.target, std::vector<float>(room, 99), "untouched");
   });
 }
@@ -197,7 +198,7 @@ TEST(NvshmemTileCollectives, UseNumbersInStridedTeams) {
     expect_allgather(pe, *made, 3, -2, true, 2, Pair(44, 1), Pair(12, 1));
     const Memory<int> memory(pe);
     memory.fill(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     if (pe.pe() % 2 == 1) {
       EXPECT_EQ(in_group([&](Threads group) {
                   const Shape& shape = shapes[0];
@@ -208,7 +209,7 @@ TEST(NvshmemTileCollectives, UseNumbersInStridedTeams) {
                 NVSHMEMX_SUCCESS);
     }
     EXPECT_EQ(memory.target[3 * 64 + 5], pe.pe() == 3 ? value_of(1, 3 * 32 + 5) + value_of(3, 3 * 32 + 5) : 99);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
@@ -225,7 +226,7 @@ TEST(NvshmemTileCollectives, OneShotReductionsWriteToPrivateMemory) {
     const State state = pe.gpu_code().state();
     const Memory<float> memory(pe);
     memory.fill(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     alignas(16) float own[8 * 16];
     const auto target = tile(own, Pair(8, 16), Pair(16, 1));
     EXPECT_EQ(
@@ -235,7 +236,7 @@ TEST(NvshmemTileCollectives, OneShotReductionsWriteToPrivateMemory) {
     for (int i = 0; i < 8 * 16; ++i) {
       EXPECT_EQ(own[i], static_cast<float>(reduced(GDRKIT_SHMEM_SUM, 3, i / 16 * 32 + i % 16)));
     }
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 

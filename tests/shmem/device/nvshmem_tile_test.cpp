@@ -15,6 +15,9 @@ namespace {
 
 using detail::Reducer;
 
+constexpr int invalid = NVSHMEMX_ERROR_INVALID_VALUE;
+using tests::succeeded;
+
 /// Counts words by their size, and checks that they are aligned: a GPU requires it.
 struct WordCounts {
   static constexpr unsigned enough_threads = 512;
@@ -68,7 +71,7 @@ void expect_copies(Pe& pe, std::span<const Shape> cases = shapes) {
   for (const Shape& shape : cases) {
     for (const bool is_put : {true, false}) {
       memory.fill(pe.pe());
-      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
       const int status = in_group([&](Threads group) {
         const auto target = shape.target(memory.target), source = shape.source(memory.source);
         return is_put ? detail::copy_tile<true>(state, target, source, shape.start, shape.boundary, next, 0, group)
@@ -76,13 +79,13 @@ void expect_copies(Pe& pe, std::span<const Shape> cases = shapes) {
       });
       EXPECT_EQ(status, NVSHMEMX_SUCCESS);
       quiet(state);
-      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
       std::vector<T> wanted(room, number<T>(99));
       shape.for_each([&](int to, int from) {
         wanted[static_cast<std::size_t>(to)] = number<T>(value_of(is_put ? before : next, from));
       });
       expect_equal(memory.target, wanted, std::string(is_put ? "put, " : "get, ") + shape.name);
-      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
   }
 }
@@ -112,7 +115,7 @@ TEST(NvshmemTile, SupportsOneDimensionAndConstantSizes) {
     const int other = 1 - pe.pe();
     const Memory<int> memory(pe);
     memory.fill(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     const auto line = [](int* data, int stride) { return tile(data, std::tuple(20), std::tuple(stride)); };
     // The tuple has a bound for dimension 0 only.
     EXPECT_EQ(detail::copy_tile<true>(state, line(memory.target, 2), line(memory.source, 3), std::tuple(5),
@@ -128,7 +131,7 @@ TEST(NvshmemTile, SupportsOneDimensionAndConstantSizes) {
                                       other, 0, thread()),
               NVSHMEMX_SUCCESS);
     quiet(state);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     std::vector<int> wanted(room, 99);
     for (std::size_t i = 0; i < 12; ++i) wanted[2 * i] = value_of(other, static_cast<int>(3 * i));
     for (std::size_t i = 0; i < 12; ++i) {
@@ -137,7 +140,7 @@ TEST(NvshmemTile, SupportsOneDimensionAndConstantSizes) {
       wanted[2048 + at] = value_of(other, static_cast<int>(at));
     }
     expect_equal(memory.target, wanted, "");
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
@@ -164,14 +167,14 @@ TEST(NvshmemTile, AcceptsColumnsOfOneAndTwoDimensions) {
     const State state = pe.gpu_code().state();
     const Memory<int> memory(pe);
     memory.fill(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     const auto line = tile(memory.target, std::tuple(20), std::tuple(2));
     const auto column = tile(memory.target, Pair(20, 1), Pair(2, 1));
     EXPECT_EQ(detail::copy_tile<true>(state, line, tile(memory.source, Pair(20, 1), Pair(3, 1)), Whole(), Whole(),
                                       1 - pe.pe(), 0, thread()),
               NVSHMEMX_SUCCESS);
     quiet(state);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     std::vector<int> wanted(room, 99);
     for (std::size_t i = 0; i < 20; ++i) wanted[2 * i] = value_of(1 - pe.pe(), static_cast<int>(3 * i));
     expect_equal(memory.target, wanted, "one dimension");
@@ -183,7 +186,7 @@ TEST(NvshmemTile, AcceptsColumnsOfOneAndTwoDimensions) {
       wanted[2 * i] = std::max(value_of(0, static_cast<int>(3 * i)), value_of(1, static_cast<int>(3 * i)));
     }
     expect_equal(memory.target, wanted, "in place");
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
@@ -192,7 +195,7 @@ TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
     const State state = pe.gpu_code().state();
     const Memory<float> memory(pe);
     memory.fill(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     const auto good = tile(memory.target, Pair(4, 8), Pair(8, 1));
     const auto null = tile(static_cast<float*>(nullptr), Pair(4, 8), Pair(8, 1));
     const auto larger = tile(memory.target, Pair(4, 9), Pair(16, 1));
@@ -204,16 +207,16 @@ TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
     const auto put = [&](const auto& to, const auto& from, std::uint64_t flag) {
       return detail::copy_tile<true>(state, to, from, Whole(), Whole(), 1 - pe.pe(), flag, thread());
     };
-    EXPECT_EQ(put(null, source, 0), NVSHMEMX_ERROR_INVALID_VALUE);
-    EXPECT_EQ(put(good, null, 0), NVSHMEMX_ERROR_INVALID_VALUE);
-    EXPECT_EQ(put(larger, source, 0), NVSHMEMX_ERROR_INVALID_VALUE);
-    EXPECT_EQ(put(swapped, source, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(put(null, source, 0), invalid);
+    EXPECT_EQ(put(good, null, 0), invalid);
+    EXPECT_EQ(put(larger, source, 0), invalid);
+    EXPECT_EQ(put(swapped, source, 0), invalid);
     EXPECT_EQ(put(tile(memory.target, Pair(1, 32), Pair(32, 1)), tile(memory.source, Pair(32, 1), Pair(1, 32)), 0),
-              NVSHMEMX_ERROR_INVALID_VALUE);
-    EXPECT_EQ(put(line, tile(memory.source, Pair(1, 32), Pair(32, 1)), 0), NVSHMEMX_ERROR_INVALID_VALUE);
+              invalid);
+    EXPECT_EQ(put(line, tile(memory.source, Pair(1, 32), Pair(32, 1)), 0), invalid);
     EXPECT_EQ(put(tile(memory.target, Pair(0, 8), Pair(8, 1)), tile(memory.source, Pair(8, 0), Pair(1, 8)), 0),
-              NVSHMEMX_ERROR_INVALID_VALUE);
-    EXPECT_EQ(put(good, source, 1), NVSHMEMX_ERROR_INVALID_VALUE);
+              invalid);
+    EXPECT_EQ(put(good, source, 1), invalid);
     State impatient = state;
     impatient.limit_ns = 100'000'000;
     const auto reduce_by = [&](Reducer reducer, const auto& to, const auto& from, int root, std::uint64_t flag) {
@@ -225,35 +228,33 @@ TEST(NvshmemTile, RejectsInvalidArgumentsBeforeItCommunicates) {
     };
     // Only one PE calls: a reduction that communicated would wait for the other.
     if (pe.pe() == 0) {
-      EXPECT_EQ(reduce(good, -1, 0), NVSHMEMX_ERROR_INVALID_VALUE);
-      EXPECT_EQ(reduce(good, 2, 0), NVSHMEMX_ERROR_INVALID_VALUE);
-      EXPECT_EQ(reduce(null, 0, 0), NVSHMEMX_ERROR_INVALID_VALUE);
-      EXPECT_EQ(reduce(good, 0, 1), NVSHMEMX_ERROR_INVALID_VALUE);
-      EXPECT_EQ(reduce(swapped, 0, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+      EXPECT_EQ(reduce(good, -1, 0), invalid);
+      EXPECT_EQ(reduce(good, 2, 0), invalid);
+      EXPECT_EQ(reduce(null, 0, 0), invalid);
+      EXPECT_EQ(reduce(good, 0, 1), invalid);
+      EXPECT_EQ(reduce(swapped, 0, 0), invalid);
       const auto square = tile(memory.target, Pair(8, 8), Pair(8, 1));
       const auto transposed = tile(memory.target, Pair(8, 8), Pair(1, 8));
       for (const Reducer reducer : {Reducer::every_pe, Reducer::root_for_itself, Reducer::root_for_all}) {
-        EXPECT_EQ(reduce_by(reducer, square, transposed, 0, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+        EXPECT_EQ(reduce_by(reducer, square, transposed, 0, 0), invalid);
       }
-      EXPECT_EQ(detail::wait_for_tiles(state, GDRKIT_SHMEM_TEAM_WORLD, true, 1, thread()),
-                NVSHMEMX_ERROR_INVALID_VALUE);
+      EXPECT_EQ(detail::wait_for_tiles(state, GDRKIT_SHMEM_TEAM_WORLD, true, 1, thread()), invalid);
     }
     const auto gather = [&](const auto& to, const auto& from) {
       return detail::allgather_tile(state, GDRKIT_SHMEM_TEAM_WORLD, to, from, Whole(), Whole(), 0, thread());
     };
     const auto source_of_pairs = tile(memory.source, Pair(1, 2), Pair(2, 1));
     const auto empty = tile(memory.source, Pair(0, 8), Pair(8, 1));
-    EXPECT_EQ(gather(good, source), NVSHMEMX_ERROR_INVALID_VALUE);              // room for one part only
-    EXPECT_EQ(gather(uneven, source_of_uneven), NVSHMEMX_ERROR_INVALID_VALUE);  // rows of 2.4 parts
+    EXPECT_EQ(gather(good, source), invalid);              // room for one part only
+    EXPECT_EQ(gather(uneven, source_of_uneven), invalid);  // rows of 2.4 parts
     const auto source_of_columns = tile(memory.source, Pair(2, 6), Pair(6, 1));
     EXPECT_EQ(gather(tile(memory.target, Pair(1, 24), Pair(24, 1)), source_of_columns),
-              NVSHMEMX_ERROR_INVALID_VALUE);  // columns of 0.5 parts
+              invalid);  // columns of 0.5 parts
     // 2^32 + 4 elements, where two parts have 4.
-    EXPECT_EQ(gather(tile(memory.target, Pair((1 << 30) + 1, 4), Pair(4, 1)), source_of_pairs),
-              NVSHMEMX_ERROR_INVALID_VALUE);
-    EXPECT_EQ(gather(good, empty), NVSHMEMX_ERROR_INVALID_VALUE);
+    EXPECT_EQ(gather(tile(memory.target, Pair((1 << 30) + 1, 4), Pair(4, 1)), source_of_pairs), invalid);
+    EXPECT_EQ(gather(good, empty), invalid);
     EXPECT_EQ(gather(tile(memory.target, Pair(0, 16), Pair(16, 1)), empty), NVSHMEMX_SUCCESS);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     expect_equal(memory.target, std::vector<float>(room, 99), "untouched");
   });
 }

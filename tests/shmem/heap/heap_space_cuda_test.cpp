@@ -21,6 +21,8 @@ namespace {
 using platform::CudaMemAccessDesc;
 using platform::CudaMemAllocationProp;
 using ::testing::HasSubstr;
+using tests::failed;
+using tests::succeeded;
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t buffer = 64 * mebibyte;  // of 4 MiB, on GPU 0
@@ -113,10 +115,7 @@ class HeapSpaceOnGpu : public ::testing::Test {
   /// A rejected buffer leaves no state.
   void expect_refusal(std::uint64_t address, std::uint64_t size, int errno_value, const std::string& text) {
     const auto before = tests::count_descriptors();
-    const auto shared = space_->share(address, size);
-    ASSERT_FALSE(shared);
-    EXPECT_EQ(shared.error().errno_value, errno_value) << shared.error().text();
-    EXPECT_THAT(shared.error().text(), HasSubstr(text));
+    EXPECT_TRUE(failed(space_->share(address, size), errno_value, text));
     EXPECT_EQ(driver.handles, 0);
     EXPECT_EQ(tests::count_descriptors(), before);
   }
@@ -139,11 +138,11 @@ TEST_F(HeapSpaceOnGpu, SharesAndMapsAWholeAllocation) {
   EXPECT_EQ(shared->size_bytes, 4 * mebibyte);
   EXPECT_GE(shared->fd.get(), 0);
   EXPECT_EQ(driver.handles, 0);
-  EXPECT_TRUE(tests::succeeded(space_->attach_shared(1, 8 * mebibyte, shared->size_bytes, std::move(shared->fd))));
+  EXPECT_TRUE(succeeded(space_->attach_shared(1, 8 * mebibyte, shared->size_bytes, std::move(shared->fd))));
   EXPECT_EQ(driver.mappings, 1);
   EXPECT_EQ(driver.last_mapped_bytes, 4 * mebibyte);
   EXPECT_EQ(driver.handles, 0) << "the mapping keeps the memory";
-  EXPECT_TRUE(tests::succeeded(space_->remove_shared(1, 8 * mebibyte, 4 * mebibyte)));
+  EXPECT_TRUE(succeeded(space_->remove_shared(1, 8 * mebibyte, 4 * mebibyte)));
   EXPECT_EQ(driver.mappings, 0);
   space_.reset();
   EXPECT_EQ(driver.mappings, 0) << "unmapped once";

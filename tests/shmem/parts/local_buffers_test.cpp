@@ -16,7 +16,9 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
+using tests::failed;
 using tests::run_shmem_job;
+using tests::succeeded;
 
 TEST(LocalBuffers, FindsRangesInsideABuffer) {
   LocalBuffers buffers;
@@ -41,15 +43,15 @@ TEST(LocalBuffers, RejectsOverlappingAndInvalidRanges) {
   ASSERT_TRUE(buffers.add(100, 50, transport::LocalMemory::device));
   const std::pair<int, int> overlapping[] = {{100, 50}, {99, 2}, {149, 1}, {90, 100}, {120, 1}};
   for (const auto& [address, size] : overlapping) {
-    auto added = buffers.add(static_cast<std::uint64_t>(address), static_cast<std::uint64_t>(size),
-                             transport::LocalMemory::host);
-    ASSERT_FALSE(added) << address;
-    EXPECT_EQ(added.error().errno_value, EEXIST) << address;
+    EXPECT_TRUE(failed(buffers.add(static_cast<std::uint64_t>(address), static_cast<std::uint64_t>(size),
+                                   transport::LocalMemory::host),
+                       EEXIST))
+        << address;
   }
-  EXPECT_EQ(buffers.add(0, 50, transport::LocalMemory::host).error().errno_value, EINVAL);
-  EXPECT_EQ(buffers.add(500, 0, transport::LocalMemory::host).error().errno_value, EINVAL);
-  EXPECT_EQ(buffers.add(500, UINT64_MAX, transport::LocalMemory::host).error().errno_value, EINVAL);
-  EXPECT_EQ(buffers.remove(101).error().errno_value, EINVAL);
+  EXPECT_TRUE(failed(buffers.add(0, 50, transport::LocalMemory::host), EINVAL));
+  EXPECT_TRUE(failed(buffers.add(500, 0, transport::LocalMemory::host), EINVAL));
+  EXPECT_TRUE(failed(buffers.add(500, UINT64_MAX, transport::LocalMemory::host), EINVAL));
+  EXPECT_TRUE(failed(buffers.remove(101), EINVAL));
 }
 
 int questions = 0;
@@ -120,8 +122,7 @@ TEST(LocalBuffers, QueriesTheDriverForMappedMemoryEveryTime) {
 TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryCopyTheSameBytes) {
   run_shmem_job({}, [](core::Pe& pe) {
     constexpr std::size_t size = 20000;
-    auto target = pe.allocate(size, 1, true);
-    ASSERT_TRUE(target);
+    auto* const target = tests::zeroed<char>(pe, size);
     auto& device = const_cast<platform::Device&>(pe.device());
     std::vector<std::uint8_t> host(size);
     auto own = [&] {
@@ -130,16 +131,13 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryCopyTheSameBytes) {
     }();
     ASSERT_TRUE(own) << own.error().text();
     auto* const on_device = reinterpret_cast<void*>(own->address());
-    ASSERT_TRUE(tests::succeeded(pe.transfers().register_buffer(host.data(), size)));
-    ASSERT_TRUE(tests::succeeded(pe.transfers().register_buffer(on_device, size)));
-    EXPECT_EQ(pe.transfers().register_buffer(host.data() + 5, 1).error().errno_value, EEXIST);
-    EXPECT_EQ(pe.transfers().register_buffer(*target, 8).error().errno_value, EINVAL) << "in the heap";
+    ASSERT_TRUE(succeeded(pe.transfers().register_buffer(host.data(), size)));
+    ASSERT_TRUE(succeeded(pe.transfers().register_buffer(on_device, size)));
+    EXPECT_TRUE(failed(pe.transfers().register_buffer(host.data() + 5, 1), EEXIST));
+    EXPECT_TRUE(failed(pe.transfers().register_buffer(target, 8), EINVAL)) << "in the heap";
     if (!device.is_emulated()) {
-      EXPECT_EQ(pe.transfers()
-                    .register_buffer(static_cast<char*>(on_device) + size / 2, std::size_t{1} << 40)
-                    .error()
-                    .errno_value,
-                EINVAL)
+      EXPECT_TRUE(failed(pe.transfers().register_buffer(static_cast<char*>(on_device) + size / 2, std::size_t{1} << 40),
+                         EINVAL))
           << "leaves its allocation";
     }
     const int other = 1 - pe.pe();
@@ -151,38 +149,38 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryCopyTheSameBytes) {
         {
           const platform::DeviceScope scope(device);
           if (local == on_device) {
-            ASSERT_TRUE(tests::succeeded(device.copy_to_device(own->address(), mine.data(), size)));
+            ASSERT_TRUE(succeeded(device.copy_to_device(own->address(), mine.data(), size)));
           } else {
             std::copy(mine.begin(), mine.end(), host.begin());
           }
         }
-        ASSERT_TRUE(tests::succeeded(on_stream ? pe.streams().put(*target, local, size, other, nullptr)
-                                               : pe.transfers().put(*target, local, size, other, false)));
-        ASSERT_TRUE(tests::succeeded(pe.synchronize_stream(nullptr)));
-        ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
-        EXPECT_EQ(tests::device_bytes(pe, *target, size), theirs);
-        ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+        ASSERT_TRUE(succeeded(on_stream ? pe.streams().put(target, local, size, other, nullptr)
+                                        : pe.transfers().put(target, local, size, other, false)));
+        ASSERT_TRUE(succeeded(pe.synchronize_stream(nullptr)));
+        ASSERT_TRUE(succeeded(pe.barrier_all()));
+        EXPECT_EQ(tests::device_bytes(pe, target, size), theirs);
+        ASSERT_TRUE(succeeded(pe.barrier_all()));
       }
     }
-    ASSERT_TRUE(tests::succeeded(pe.transfers().unregister_buffer(host.data())));
-    EXPECT_EQ(pe.transfers().unregister_buffer(host.data()).error().errno_value, EINVAL);
+    ASSERT_TRUE(succeeded(pe.transfers().unregister_buffer(host.data())));
+    EXPECT_TRUE(failed(pe.transfers().unregister_buffer(host.data()), EINVAL));
     pe.transfers().unregister_all_buffers();
-    EXPECT_EQ(pe.transfers().unregister_buffer(on_device).error().errno_value, EINVAL);
-    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    EXPECT_TRUE(failed(pe.transfers().unregister_buffer(on_device), EINVAL));
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
     const platform::DeviceScope scope(device);
-    ASSERT_TRUE(tests::succeeded(own->free()));
+    ASSERT_TRUE(succeeded(own->free()));
   });
 }
 
 TEST(ShmemGpuCode, RejectsInvalidFunctionsAndModules) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
-    EXPECT_EQ(pe.gpu_code().cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
-    EXPECT_EQ(pe.gpu_code().initialise_module(nullptr).error().errno_value, EINVAL);
+    EXPECT_TRUE(failed(pe.gpu_code().cooperative_blocks(nullptr, 32, 0), EINVAL));
+    EXPECT_TRUE(failed(pe.gpu_code().initialise_module(nullptr), EINVAL));
     if (!pe.device().is_emulated()) return;
     auto* const function = reinterpret_cast<void*>(std::uintptr_t{8});
-    EXPECT_EQ(pe.gpu_code().cooperative_blocks(function, 32, 0).error().errno_value, EOPNOTSUPP);
-    EXPECT_EQ(pe.gpu_code().launch_cooperative(function, {}, nullptr, nullptr).error().errno_value, EOPNOTSUPP);
-    EXPECT_EQ(pe.gpu_code().initialise_module(function).error().errno_value, EOPNOTSUPP);
+    EXPECT_TRUE(failed(pe.gpu_code().cooperative_blocks(function, 32, 0), EOPNOTSUPP));
+    EXPECT_TRUE(failed(pe.gpu_code().launch_cooperative(function, {}, nullptr, nullptr), EOPNOTSUPP));
+    EXPECT_TRUE(failed(pe.gpu_code().initialise_module(function), EOPNOTSUPP));
   });
 }
 

@@ -12,6 +12,8 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
+using tests::succeeded;
+
 /// Transfers nothing, and records the calls.
 class Recorder final : public transport::Transport {
  public:
@@ -51,8 +53,8 @@ class PutOrderOfTwo : public ::testing::Test {
     order_.open(1, transports_.size());
   }
   void put(std::size_t by) {
-    ASSERT_TRUE(tests::succeeded(order_.before_put(0, by, transports_)));
-    ASSERT_TRUE(tests::succeeded(transports_[by]->put(0, {}, nullptr, 0, transport::LocalMemory::host, true)));
+    ASSERT_TRUE(succeeded(order_.before_put(0, by, transports_)));
+    ASSERT_TRUE(succeeded(transports_[by]->put(0, {}, nullptr, 0, transport::LocalMemory::host, true)));
   }
   [[nodiscard]] std::string calls() { return std::exchange(calls_, ""); }
 
@@ -97,7 +99,7 @@ TEST_F(PutOrderOfTwo, CompletesFencedPutsDespiteLaterPutsOfTheTransport) {
 TEST_F(PutOrderOfTwo, DoesNotCompleteCompletedPutsAgain) {
   put(a);
   order_.fence();
-  ASSERT_TRUE(tests::succeeded(transports_[a]->complete(0)));
+  ASSERT_TRUE(succeeded(transports_[a]->complete(0)));
   put(a);
   put(b);
   EXPECT_EQ(calls(), "a puts, a completes, a puts, b puts");

@@ -19,6 +19,7 @@ namespace gdrkit::shmem {
 namespace {
 
 using ::testing::HasSubstr;
+using tests::failed;
 using tests::ShmemJobOptions;
 using tests::succeeded;
 
@@ -35,9 +36,8 @@ void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
   job.heap_max_bytes = std::uint64_t{32} << 20;  // so teams have 16 KiB of scratch memory
   tests::run_shmem_job(job, [&](shmem_impl::core::Pe& pe) {
     ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
-    auto object = pe.allocate(words * 8, 1, true);
-    ASSERT_TRUE(object) << object.error().text();
-    body(pe, pe.gpu_code().state(), static_cast<std::uint64_t*>(*object));
+    auto* const object = tests::zeroed<std::uint64_t>(pe, words);
+    body(pe, pe.gpu_code().state(), object);
   });
 }
 
@@ -167,18 +167,14 @@ TEST_P(ShmemProxied, NextQuietReportsFailedOperations) {
     std::uint64_t foreign = 0;
     EXPECT_EQ(g(state, &foreign, other), 0U);
     auto result = pe.quiet();
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().errno_value, EINVAL);
-    EXPECT_THAT(result.error().text(),
-                HasSubstr("PE " + std::to_string(pe.pe()) +
-                          ": an operation of a GPU kernel failed (get of 8 bytes from PE " + std::to_string(other)));
+    ASSERT_TRUE(failed(result, EINVAL,
+                       "PE " + std::to_string(pe.pe()) +
+                           ": an operation of a GPU kernel failed (get of 8 bytes from PE " + std::to_string(other)));
     EXPECT_THAT(result.error().text(), HasSubstr("is not in this PE's symmetric heap"));
     EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     (void)atomic_fetch_add<std::uint64_t>(state, reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(object) + 4),
                                           1, other);
-    result = pe.quiet();
-    ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().text(), HasSubstr("the address is not a multiple of 8 bytes"));
+    EXPECT_TRUE(failed(pe.quiet(), EINVAL, "the address is not a multiple of 8 bytes"));
     p<std::uint64_t>(state, object, 7, other);
     EXPECT_EQ(g(state, object, other), 7U) << "the ring goes on";
     ASSERT_TRUE(barrier_all(state, thread()));
@@ -368,11 +364,8 @@ TEST_P(ShmemProxied, CollectivesStayInTheReservedScratchMemory) {
     auto* const scratch = reinterpret_cast<std::uint64_t*>(team.scratch_address);
     auto* const word = reinterpret_cast<std::uint64_t*>(team.words_address) + pe.pe();
     const int other = 1 - pe.pe();
-    auto refused = pe.transfers().put_to_team(object, object, 8, word, 1, other);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().errno_value, EINVAL);
-    EXPECT_THAT(refused.error().text(),
-                HasSubstr("the range is not in the memory that gdrkit reserves for collectives"));
+    EXPECT_TRUE(failed(pe.transfers().put_to_team(object, object, 8, word, 1, other), EINVAL,
+                       "the range is not in the memory that gdrkit reserves for collectives"));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, object, 1, other));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, std::size_t{1} << 24, word, 1, other));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, word, 1, 2)) << "no such PE";
@@ -391,10 +384,7 @@ TEST_P(ShmemProxied, ACollectiveThatTimesOutNamesThePe) {
       impatient.limit_ns = 100'000'000;
       EXPECT_FALSE(reduce<GDRKIT_SHMEM_SUM>(impatient, *team, object, object + 1, 1, thread()));
       EXPECT_FALSE(team_sync(state, *team, thread())) << "does not wait again";
-      const auto result = pe.quiet();
-      ASSERT_FALSE(result);
-      EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(result.error().text(), HasSubstr("PE 1 did not take part"));
+      EXPECT_TRUE(failed(pe.quiet(), ETIMEDOUT, "PE 1 did not take part"));
       EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     }
     EXPECT_TRUE(succeeded(pe.barrier_all()));

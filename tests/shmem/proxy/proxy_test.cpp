@@ -24,6 +24,7 @@ using shmem::detail::ProxyRing;
 using shmem::detail::ProxyWait;
 using shmem::detail::send_to_proxy;
 using ::testing::HasSubstr;
+using tests::failed;
 using tests::succeeded;
 using namespace std::chrono_literals;
 
@@ -127,10 +128,8 @@ TEST_F(ProxyTest, ReportsARingThatStaysFull) {
   base::Status result;
   for (int i = 0; i < 2000 && result; ++i, std::this_thread::sleep_for(1ms)) result = proxy_->take_failure();
   proxy_->stop();
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
-  EXPECT_THAT(result.error().text(),
-              HasSubstr("the queue of 1024 operations to other nodes was full for longer than the time limit"));
+  EXPECT_TRUE(
+      failed(result, ETIMEDOUT, "the queue of 1024 operations to other nodes was full for longer than the time limit"));
   EXPECT_EQ(work_.begun.size(), proxy_places) << "what had room was carried out";
 }
 
@@ -174,8 +173,7 @@ TEST_F(ProxyTest, CompletesFailedCommandsAndReportsTheFirst) {
   ASSERT_TRUE(succeeded(proxy_->serve()));
   for (std::uint64_t i = 0; i < 6; ++i) (void)send_to_proxy(state_, put(i, ProxyWait::begun));
   auto result = proxy_->take_failure();
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().errno_value, ENOMEM);
+  ASSERT_TRUE(failed(result, ENOMEM));
   EXPECT_STREQ(result.error().text(),
                "an operation of a GPU kernel failed (put of 8 bytes to PE 1): command 1 cannot be carried out");
   EXPECT_TRUE(succeeded(proxy_->take_failure())) << "reported once";
@@ -184,8 +182,7 @@ TEST_F(ProxyTest, CompletesFailedCommandsAndReportsTheFirst) {
   work_.on_complete = []() -> base::Status { return base::fail(ECONNRESET, "PE 1 has ended"); };
   EXPECT_EQ(send_to_proxy(state_, put(6, ProxyWait::done)), 7U);
   result = proxy_->take_failure();
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().errno_value, ECONNRESET);
+  ASSERT_TRUE(failed(result, ECONNRESET));
   EXPECT_STREQ(result.error().text(), "an operation of a GPU kernel failed: PE 1 has ended");
 }
 
@@ -197,9 +194,7 @@ TEST_F(ProxyTest, DrainWaitsForPendingCommandsUntilItsLimit) {
   };
   for (std::uint64_t i = 0; i < 3; ++i) (void)send_to_proxy(state_, put(i, ProxyWait::nothing));
   ASSERT_TRUE(succeeded(proxy_->serve()));
-  auto drained = proxy_->drain(20ms);
-  ASSERT_FALSE(drained);
-  EXPECT_EQ(drained.error().errno_value, ETIMEDOUT);
+  EXPECT_TRUE(failed(proxy_->drain(20ms), ETIMEDOUT));
   is_released.store(true);
   EXPECT_TRUE(succeeded(proxy_->drain(20s)));
   proxy_->stop();

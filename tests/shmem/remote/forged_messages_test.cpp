@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "shmem/bootstrap/unique_fd.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"
@@ -88,8 +88,7 @@ TEST_F(ForgedMessages, DoNotChangeMemory) {
     return real_ucx().worker_progress(worker);
   };
   const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [](core::Pe& pe) {
-    auto object = pe.allocate(64, 1, true);
-    ASSERT_TRUE(object) << object.error().text();
+    auto* const object = tests::zeroed<char>(pe, 64);
     ASSERT_TRUE(pe.barrier_all());
     std::uint64_t value = 0;
     if (pe.pe() == faulty_pe) {
@@ -100,7 +99,7 @@ TEST_F(ForgedMessages, DoNotChangeMemory) {
         // One of these numbers is the next in order.
         for (forged.number = 1; forged.number < 400; ++forged.number) stranger().send_raw(forged, data);
       };
-      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
+      forged.offset = reinterpret_cast<std::uint64_t>(object) - pe.gpu_code().state().heap_address;
       send_forged(RemoteMessageKind::put, "STRANGER");
       forged.word_bytes = 8;
       forged.operand = 99;
@@ -116,18 +115,18 @@ TEST_F(ForgedMessages, DoNotChangeMemory) {
       send_forged(RemoteMessageKind::death, "");
       stranger().send_raw(forged, "", true);
       const int before = stranger().delivered;
-      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
+      EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, 0, false));  // progresses UCX
       EXPECT_GT(stranger().delivered, before);
-      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
       EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
     }
     EXPECT_TRUE(pe.barrier_all());
     value = 7;
-    EXPECT_TRUE(pe.transfers().put(*object, &value, sizeof value, 1 - pe.pe(), false));
+    EXPECT_TRUE(pe.transfers().put(object, &value, sizeof value, 1 - pe.pe(), false));
     EXPECT_TRUE(pe.barrier_all());
     value = 0;
-    EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, pe.pe(), false));
+    EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, pe.pe(), false));
     EXPECT_EQ(value, 7u);
     EXPECT_TRUE(pe.barrier_all());
   });
@@ -197,24 +196,23 @@ TEST_F(ForgedMessages, FromAnotherUserDoNotChangeMemory) {
   };
   std::string why_not;
   const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [&](core::Pe& pe) {
-    auto object = pe.allocate(64, 1, true);
-    ASSERT_TRUE(object) << object.error().text();
+    auto* const object = tests::zeroed<char>(pe, 64);
     ASSERT_TRUE(pe.barrier_all());
     std::uint64_t value = 0;
     if (pe.pe() == faulty_pe) {
       RemoteMessage forged;
       forged.kind = RemoteMessageKind::put;
-      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
+      forged.offset = reinterpret_cast<std::uint64_t>(object) - pe.gpu_code().state().heap_address;
       std::vector<std::string> messages;
       for (forged.number = 1; forged.number <= 100; ++forged.number) {
         messages.push_back(block_of(forged, "STRANGER"));
       }
       for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
       for (int i = 0; i < 100 && arrived < 100; ++i) {
-        EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
+        EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, 0, false));  // progresses UCX
         ::usleep(10'000);
       }
-      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
       EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
     }

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"
@@ -21,6 +21,7 @@ using platform::UcxCalls;
 using platform::UcxStatus;
 using ::testing::HasSubstr;
 
+using tests::failed;
 using tests::faulty_pe;
 using tests::n_pes;
 using tests::real_ucx;
@@ -115,16 +116,13 @@ TEST_F(RemoteFaults, PeerReportsMemoryThatCannotBeRegistered) {
     return platform::ucx_unsupported;
   };
   const auto texts = texts_of_job(faulty, transport::RemoteWay::direct, [](core::Pe& pe) {
-    auto object = pe.allocate(64, 1, true);
-    ASSERT_TRUE(object) << object.error().text();
+    auto* const object = tests::zeroed<char>(pe, 64);
     const std::uint64_t value = 7;
-    auto put = pe.transfers().put(*object, &value, sizeof value, 1 - pe.pe(), false);
+    auto put = pe.transfers().put(object, &value, sizeof value, 1 - pe.pe(), false);
     if (pe.pe() == faulty_pe) {
       EXPECT_TRUE(put) << put.error().text();
     } else {
-      ASSERT_FALSE(put);
-      EXPECT_EQ(put.error().errno_value, EOPNOTSUPP);
-      EXPECT_THAT(put.error().text(), HasSubstr("ucp_mem_map"));
+      EXPECT_TRUE(failed(put, EOPNOTSUPP, "ucp_mem_map"));
       EXPECT_THAT(pe.transfers().describe(faulty_pe)->c_str(), HasSubstr("ucx: not used: UCX could not register"));
     }
     ASSERT_TRUE(pe.barrier_all());
@@ -145,18 +143,14 @@ TEST_F(RemoteFaults, CallReportsItsFailedMessage) {
     return real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
   };
   const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [](core::Pe& pe) {
-    auto object = pe.allocate(8, 1, true);
-    ASSERT_TRUE(object) << object.error().text();
+    auto* const object = tests::zeroed<char>(pe, 8);
     if (pe.pe() == faulty_pe) {
       const std::uint64_t value = 9;
       fails = true;
-      auto refused = pe.transfers().put(*object, &value, sizeof value, 0, false);
-      ASSERT_FALSE(refused);
-      EXPECT_EQ(refused.error().errno_value, ENOMEM);
-      EXPECT_THAT(refused.error().text(), HasSubstr("PE 0"));
-      ASSERT_TRUE(pe.transfers().put(*object, &value, sizeof value, 0, false));
+      EXPECT_TRUE(failed(pe.transfers().put(object, &value, sizeof value, 0, false), ENOMEM, "PE 0"));
+      ASSERT_TRUE(pe.transfers().put(object, &value, sizeof value, 0, false));
     } else {
-      auto seen = pe.waits().wait_until({*object, 8, false}, GDRKIT_SHMEM_EQ, 9);
+      auto seen = pe.waits().wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 9);
       EXPECT_TRUE(seen) << seen.error().text();
     }
     ASSERT_TRUE(pe.barrier_all());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "platform/gpu_code/collective_params.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem_impl::remote {
@@ -68,23 +68,22 @@ TEST_P(RemoteMeeting, ExchangesDataOfATeamInFewMessages) {
   run_shmem_job(job, [&](core::Pe& pe) {
     auto team = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, size, -1, size);
     ASSERT_TRUE(team) << team.error().text();
-    auto source = pe.allocate(part, 1, true), target = pe.allocate(static_cast<std::size_t>(size) * part, 1, true);
-    ASSERT_TRUE(source) << source.error().text();
-    ASSERT_TRUE(target) << target.error().text();
+    auto* const source = tests::zeroed<char>(pe, part);
+    auto* const target = tests::zeroed<char>(pe, static_cast<std::size_t>(size) * part);
     for (int meeting = 0; pe.pe() != 0 && meeting < meetings; ++meeting) {
       std::vector<std::uint8_t> said(part);
       std::iota(said.begin(), said.end(), static_cast<std::uint8_t>(7 * pe.pe() + meeting));
-      ASSERT_TRUE(succeeded(pe.transfers().put(*source, said.data(), part, pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(source, said.data(), part, pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.quiet()));
       ASSERT_TRUE(
-          succeeded(pe.collectives().run({collective::CollectiveOperation::fcollect, *team, *target, *source, part})));
+          succeeded(pe.collectives().run({collective::CollectiveOperation::fcollect, *team, target, source, part})));
       std::vector<std::uint8_t> expected;
       for (int member = size; member >= 1; --member) {
         std::vector<std::uint8_t> theirs(part);
         std::iota(theirs.begin(), theirs.end(), static_cast<std::uint8_t>(7 * member + meeting));
         expected.insert(expected.end(), theirs.begin(), theirs.end());
       }
-      ASSERT_EQ(tests::device_bytes(pe, *target, expected.size()), expected) << "PE " << pe.pe();
+      ASSERT_EQ(tests::device_bytes(pe, target, expected.size()), expected) << "PE " << pe.pe();
     }
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });

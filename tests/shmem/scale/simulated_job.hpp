@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "platform/vendor/ucx_library.hpp"
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 #include "shmem/remote/message_keys.hpp"
-#include "shmem/remote/worker_card.hpp"
+#include "shmem/remote/ucx_worker.hpp"
 
 namespace gdrkit::shmem_impl::tests {
 

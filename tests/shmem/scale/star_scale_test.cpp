@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/pe_list.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
@@ -25,6 +24,8 @@
 
 namespace gdrkit::shmem_impl::tests {
 namespace {
+
+using gdrkit::tests::succeeded;
 
 constexpr std::size_t part_bytes = 16;
 constexpr int rounds = 3;
@@ -85,7 +86,7 @@ RealPe gather_as(base::Result<std::unique_ptr<bootstrap::Star>> star, int positi
     step.mine = mine.data();
     step.size_bytes = part_bytes;
     step.all = all.data();
-    end.is_right = gdrkit::tests::succeeded((*star)->allgather(step)) && end.is_right;
+    end.is_right = succeeded((*star)->allgather(step)) && end.is_right;
     for (int pe = 0; pe < n_pes; ++pe) {
       end.is_right = end.is_right && all[static_cast<std::size_t>(pe) * part_bytes] == static_cast<char>(pe);
     }

@@ -20,6 +20,8 @@
 namespace gdrkit::shmem_impl::tests {
 namespace {
 
+using gdrkit::tests::succeeded;
+
 constexpr int sizes[] = {64, 512, 4096};
 
 struct Measured {
@@ -69,10 +71,10 @@ Measured measure(int n_pes) {
   measured.peak_bytes = CountedMemory::peak_bytes.load() - before;
   measured.shared_bytes = mapped_bytes_of("memfd:gdrkit-shmem");
   measured.team_bytes = (*pe)->connections().team_memory().size_bytes();
-  for (int barrier = 0; barrier < 3; ++barrier) EXPECT_TRUE(gdrkit::tests::succeeded((*pe)->barrier_all()));
+  for (int barrier = 0; barrier < 3; ++barrier) EXPECT_TRUE(succeeded((*pe)->barrier_all()));
   measured.connections = job.connections();
   measured.messages = job.messages();
-  EXPECT_TRUE(gdrkit::tests::succeeded((*pe)->finalize()));
+  EXPECT_TRUE(succeeded((*pe)->finalize()));
   return measured;
 }
 

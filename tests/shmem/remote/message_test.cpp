@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Format of a message, the checks before its fields are used, and the limits of the fields.
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 
 #include <gtest/gtest.h>
 

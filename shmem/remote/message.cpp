@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/remote/message_bytes.hpp"
+#include "shmem/remote/message.hpp"
 
 #include <array>
 #include <cstring>
