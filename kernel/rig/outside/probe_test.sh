@@ -2,19 +2,11 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # A probe's unrelated error never reads as "absent": a broken compiler, no variant or two variants stop the build.
-set -euo pipefail
-
-kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 expect() { # rc, fragment, headers
-  local rc=0 output
-  output=$("$scratch/compat/probe.sh" "$3" "$scratch/probes" "$scratch/probed.h" 2>&1) || rc=$?
-  if [ "$rc" != "$1" ] || [[ $output != *"$2"* ]]; then
-    printf 'probe.sh: exit status %s, expected %s and "%s" in:\n%s\n' "$rc" "$1" "$2" "$output"
-    exit 1
-  fi
+  expect_of "$1" "$2" "$scratch/compat/probe.sh" "$3" "$scratch/probes" "$scratch/probed.h"
 }
 
 fresh() {
