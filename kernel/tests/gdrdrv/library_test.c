@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (5 * PAGE)
 
@@ -104,7 +104,7 @@ static void run_life(const struct release *release, bool is_persistent)
 
 TEST_BOTH(requests_of_libraries_2_0_to_2_6_succeed)
 {
-	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+	for (size_t i = 0; i < COUNT(releases); i++)
 		run_life(&releases[i], is_persistent);
 }
 
@@ -116,7 +116,6 @@ TEST_BOTH(library_that_unpins_before_it_unmaps_works)
 	uint32_t handle = pin_as(&releases[6], file, va, SIZE);
 	unsigned char *bytes = map(file, handle, SIZE);
 
-	(void)is_persistent;
 	CHECK_EQ(unpin(file, handle), 0);
 	handle = pin_as(&releases[6], file, va, SIZE);
 	CHECK_EQ(munmap(bytes, SIZE), 0);
@@ -130,7 +129,6 @@ TEST_BOTH(library_that_closes_without_unpinning_leaks_nothing)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 
-	(void)is_persistent;
 	for (int i = 0; i < 10; i++) {
 		int file = open_as(&releases[5]);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (3 * PAGE)
 #define MAX_ALLOCATIONS 500
@@ -77,14 +77,10 @@ static void check_every_allocation(void)
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-TEST_CHECKED(failed_allocations_leak_nothing_persistent, 60)
+TEST_CHECKED(failed_allocations_leak_nothing, 120)
 {
 	load_kind(true);
 	check_every_allocation();
-}
-
-TEST_CHECKED(failed_allocations_leak_nothing_revocable, 60)
-{
 	load_kind(false);
 	check_every_allocation();
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define ROUNDS 9
 

@@ -4,7 +4,7 @@
 #include "../support/test.h"
 
 #include "../support/module.h"
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define SIZE (5 * FAKE_P2P_PAGE)
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../support/module.h"
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define SIZE (5 * FAKE_P2P_PAGE)
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define SIZE (7 * FAKE_P2P_PAGE)
 

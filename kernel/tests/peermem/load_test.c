@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "../support/module.h"
-#include "core.h"
+#include "../support/rdma_core.h"
 
 static void check_parameter(const char *name, char expected)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define SLOTS 4
 #define SIZE (3 * FAKE_P2P_PAGE)

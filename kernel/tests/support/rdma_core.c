@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "../support/test.h"
-
-#include "core.h"
+#include "rdma_core.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../support/module.h"
+#include "module.h"
+#include "test.h"
 
 #define CPU_PAGE 4096ULL
 #define AWAIT_MS 10000
@@ -62,6 +61,18 @@ void client_unload(void)
 	CHECK_EQ(fake_report().mappings, 0);
 	CHECK_EQ(module_unload(CLIENT), 0);
 	CHECK_EQ(core_report().clients, 0);
+}
+
+void run_in_modes(const struct mode *first, const struct mode *last, uint64_t size,
+		  void (*body)(const struct mode *mode, uint64_t va))
+{
+	for (const struct mode *mode = first; mode <= last; mode++) {
+		client_load(mode);
+		body(mode, fake_alloc(size, FAKE_P2P_RUNS));
+		if (module_is_loaded(CLIENT))
+			client_unload();
+		fake_close();
+	}
 }
 
 static void run_step(struct fake_core_step *step)
@@ -206,7 +217,7 @@ void check_reaches_nothing(uint32_t id)
 	CHECK_EQ(request.count, 0);
 }
 
-static void *run(void *argument)
+static void run(void *argument)
 {
 	struct helper *helper = argument;
 
@@ -216,35 +227,32 @@ static void *run(void *argument)
 		helper->result = core_acquire(helper->address, helper->size, &helper->id);
 	else
 		helper->result = core_step(helper->step, helper->id);
-	return NULL;
 }
 
-static void start(struct helper *helper)
+static void start(struct helper *helper, struct helper what)
 {
 	opened();
-	CHECK_EQ(pthread_create(&helper->thread, NULL, run, helper), 0);
+	*helper = what;
+	thread_start(&helper->thread, run, helper);
 }
 
 void helper_step(struct helper *helper, enum fake_core_step_name step, uint32_t id)
 {
-	*helper = (struct helper){ .step = step, .id = id };
-	start(helper);
+	start(helper, (struct helper){ .step = step, .id = id });
 }
 
 void helper_acquire(struct helper *helper, uint64_t address, uint64_t size)
 {
-	*helper = (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size };
-	start(helper);
+	start(helper, (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size });
 }
 
 void helper_free(struct helper *helper, uint64_t va)
 {
-	*helper = (struct helper){ .step = FAKE_CORE_STEPS, .address = va };
-	start(helper);
+	start(helper, (struct helper){ .step = FAKE_CORE_STEPS, .address = va });
 }
 
 int helper_join(struct helper *helper)
 {
-	CHECK_EQ(pthread_join(helper->thread, NULL), 0);
+	thread_join(&helper->thread);
 	return helper->result;
 }
