@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Log messages if the client cannot be loaded.
-#include "../support/test.h"
-
 #include <stdio.h>
 
 #include "../support/module.h"
 #include "../support/rdma_core.h"
+
+#define SIZE FAKE_P2P_PAGE
 
 static void check_parameter(const char *name, char expected)
 {
@@ -21,14 +21,10 @@ static void check_parameter(const char *name, char expected)
 	CHECK_EQ(found, expected);
 }
 
-TEST(parameters_can_be_read)
+TEST_ALL_MODES(parameters_can_be_read)
 {
-	for (int mode = 0; mode < MODES; mode++) {
-		client_load(&modes[mode]);
-		check_parameter("persistent", modes[mode].is_persistent ? 'Y' : 'N');
-		check_parameter("invalidate_unmaps", mode == 2 ? 'N' : 'Y');
-		client_unload();
-	}
+	check_parameter("persistent", mode->is_persistent ? 'Y' : 'N');
+	check_parameter("invalidate_unmaps", mode == LEGACY ? 'N' : 'Y');
 }
 
 TEST(persistent_is_the_default)
