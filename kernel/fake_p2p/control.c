@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The control node and the module's entry points.
-#include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/uaccess.h>
 
@@ -122,16 +121,6 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 	return fake_faults_pause(&request.pause);
 }
 
-static ssize_t control_read(struct file *file, char __user *to, size_t size, loff_t *at)
-{
-	return fake_memory_read(to, size, *at);
-}
-
-static ssize_t control_write(struct file *file, const char __user *from, size_t size, loff_t *at)
-{
-	return fake_memory_write(from, size, *at);
-}
-
 static int control_release(struct inode *inode, struct file *file)
 {
 	fake_memory_free_all_of(file);
@@ -141,8 +130,8 @@ static int control_release(struct inode *inode, struct file *file)
 static const struct file_operations control_operations = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = control_ioctl,
-	.read = control_read,
-	.write = control_write,
+	.read = fake_memory_read,
+	.write = fake_memory_write,
 	.release = control_release,
 };
 

@@ -46,7 +46,7 @@ void fake_core_mistake(const char *what)
 /* The node's own device serves as an adapter that is not a PCI device. */
 struct device *fake_core_adapter(void)
 {
-	return fake_core_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
+	return fake_faults_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
 }
 
 static int control_report(void __user *user)
@@ -63,7 +63,6 @@ static int control_reset(void)
 {
 	struct fake_core_report kept = {};
 
-	fake_core_faults_reset();
 	spin_lock(&counting);
 	kept.registrations = fake_core_counters.registrations;
 	kept.mapped = fake_core_counters.mapped;
@@ -103,11 +102,6 @@ static int control_addresses(void __user *user)
 static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	void __user *user = (void __user *)argument;
-	union {
-		struct fake_core_setting setting;
-		struct fake_core_failure failure;
-		struct fake_core_pause pause;
-	} request;
 
 	switch (command) {
 	case FAKE_CORE_IOC_STEP:
@@ -118,12 +112,6 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 		return control_report(user);
 	case FAKE_CORE_IOC_RESET:
 		return control_reset();
-	case FAKE_CORE_IOC_SET:
-		return copy_from_user(&request, user, sizeof(request.setting)) ? -EFAULT : fake_core_set(&request.setting);
-	case FAKE_CORE_IOC_FAIL:
-		return copy_from_user(&request, user, sizeof(request.failure)) ? -EFAULT : fake_core_arm(&request.failure);
-	case FAKE_CORE_IOC_PAUSE:
-		return copy_from_user(&request, user, sizeof(request.pause)) ? -EFAULT : fake_core_pause(&request.pause);
 	default:
 		return -ENOTTY;
 	}

@@ -132,10 +132,10 @@ TEST_ALL_MODES(both_major_versions_of_tables_are_supported)
 
 TEST_ALL_MODES(failures_of_the_core_leak_nothing)
 {
-	for (int point = 0; point < FAKE_CORE_POINTS; point++) {
+	for (int point = FAKE_P2P_CALLS; point < FAKE_CALLS; point++) {
 		uint32_t id;
 
-		core_fail(point, 1);
+		fake_fail(point, 1, ENOMEM);
 		CHECK_EQ(core_register(va, SIZE, &id), -ENOMEM);
 		check_nothing_is_held();
 	}
@@ -146,7 +146,7 @@ TEST_ALL_MODES(non_pci_adapters_are_rejected)
 {
 	uint32_t id;
 
-	core_set(FAKE_CORE_NOT_PCI, 1);
+	fake_set(FAKE_CORE_NOT_PCI, 1);
 	CHECK_EQ(core_register(va, SIZE, &id), -EINVAL);
 	CHECK(test_log_has("not a PCI device"));
 	CHECK_EQ(fake_report().maps, 0);

@@ -50,10 +50,10 @@ TEST_INVALIDATING(freed_after_dma_map)
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_ACTIVATE);
 
-	core_pause(FAKE_CORE_INVALIDATE_ENTER);
+	fake_pause(FAKE_CORE_INVALIDATE_ENTER);
 	helper_free(&helper, va);
-	core_await(FAKE_CORE_INVALIDATE_ENTER);
-	core_resume(FAKE_CORE_INVALIDATE_ENTER);
+	fake_await(FAKE_CORE_INVALIDATE_ENTER);
+	fake_resume(FAKE_CORE_INVALIDATE_ENTER);
 	/* The adapter gets the addresses and loses them before the memory is released. */
 	CHECK_EQ(core_step(FAKE_CORE_ACTIVATE, id), 0);
 	helper_join(&helper);
@@ -204,16 +204,16 @@ TEST_INVALIDATING(deregistered_while_the_driver_is_about_to_call)
 }
 
 /* The core drops the registration during its invalidation; the client must keep what the callback needs. */
-static void deregister_in_invalidation(enum fake_core_moment moment, uint64_t va)
+static void deregister_in_invalidation(enum fake_p2p_step moment, uint64_t va)
 {
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
 
-	core_pause(moment);
+	fake_pause(moment);
 	helper_free(&helper, va);
-	core_await(moment);
+	fake_await(moment);
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-	core_resume(moment);
+	fake_resume(moment);
 	helper_join(&helper);
 	CHECK_EQ(fake_report().puts, 0);
 	check_gone();

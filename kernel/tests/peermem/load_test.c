@@ -67,10 +67,10 @@ TEST(refusal_of_the_core_is_reported)
 {
 	client_load(PERSISTENT);
 	client_unload();
-	core_set(FAKE_CORE_REFUSE_CLIENTS, 1);
+	fake_set(FAKE_CORE_REFUSE_CLIENTS, 1);
 	CHECK_EQ(module_load(CLIENT, ""), EINVAL);
 	CHECK(test_log_has("the RDMA core refused it"));
-	core_set(FAKE_CORE_REFUSE_CLIENTS, 0);
+	fake_set(FAKE_CORE_REFUSE_CLIENTS, 0);
 	client_load(PERSISTENT);
 	client_unload();
 }

@@ -76,7 +76,7 @@ TEST(invalid_requests_are_rejected)
 	struct fake_p2p_alloc huge = { .size = fake_report().total_pages * FAKE_P2P_PAGE + 1 };
 	struct fake_p2p_address nowhere = { .va = 12345 };
 	struct fake_p2p_setting knob = { .knob = FAKE_P2P_KNOBS };
-	struct fake_p2p_failure call = { .call = FAKE_P2P_CALLS, .nth = 1, .error = EIO };
+	struct fake_p2p_failure call = { .call = FAKE_CALLS, .nth = 1, .error = EIO };
 
 	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_ALLOC, &none), EINVAL);
 	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_ALLOC, &layout), EINVAL);

@@ -11,7 +11,6 @@
 #include "test.h"
 
 #define CPU_PAGE 4096ULL
-#define AWAIT_MS 10000
 
 const struct mode modes[MODES] = {
 	{ "persistent=1", true, false },
@@ -134,42 +133,6 @@ struct fake_core_report core_report(void)
 
 	control(FAKE_CORE_IOC_REPORT, &report, "report");
 	return report;
-}
-
-void core_set(enum fake_core_knob knob, uint32_t value)
-{
-	struct fake_core_setting setting = { .knob = knob, .value = value };
-
-	control(FAKE_CORE_IOC_SET, &setting, "set a knob");
-}
-
-void core_fail(enum fake_core_point point, uint32_t nth)
-{
-	struct fake_core_failure failure = { .point = point, .nth = nth };
-
-	control(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
-}
-
-static void pause_at(enum fake_core_moment moment, enum fake_core_pause_action action, const char *what)
-{
-	struct fake_core_pause pause = { .moment = moment, .action = action, .timeout_ms = AWAIT_MS };
-
-	control(FAKE_CORE_IOC_PAUSE, &pause, what);
-}
-
-void core_pause(enum fake_core_moment moment)
-{
-	pause_at(moment, FAKE_CORE_PAUSE_ARM, "arm a pause");
-}
-
-void core_await(enum fake_core_moment moment)
-{
-	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait for a paused invalidation");
-}
-
-void core_resume(enum fake_core_moment moment)
-{
-	pause_at(moment, FAKE_CORE_PAUSE_RESUME, "resume");
 }
 
 void core_close(void)

@@ -56,11 +56,6 @@ int core_register(uint64_t address, uint64_t size, uint32_t *id);
 uint32_t core_registration(uint64_t address, uint64_t size, int count);
 bool core_has(uint32_t id);
 struct fake_core_report core_report(void);
-void core_set(enum fake_core_knob knob, uint32_t value);
-void core_fail(enum fake_core_point point, uint32_t nth);
-void core_pause(enum fake_core_moment moment);
-void core_await(enum fake_core_moment moment);
-void core_resume(enum fake_core_moment moment);
 void core_close(void); /* as process exit does */
 
 /* The provider's CPU pages of a range, as DMA addresses. */
