@@ -19,14 +19,14 @@ expect 0 "" "$RIG_HEADERS"
 grep -c '^#define GDRKIT_[A-Z_]* [01]$' "$scratch/probed.h" >/dev/null
 expect 1 "no Makefile found" "$scratch"
 fresh
-echo 'not C code' >>"$scratch/compat/probes/canary.c"
+echo 'not C code' >>"$scratch/compat/probes.c"
 expect 1 "even the simplest module does not compile" "$RIG_HEADERS"
 fresh
-sed -i 's/return vma->gdrkit_no_such_member;/return 0;/' "$scratch/compat/probes/canary_refused.c"
+sed -i 's/return vma->gdrkit_no_such_member;/return 0;/' "$scratch/compat/probes.c"
 expect 1 "must not compile did compile" "$RIG_HEADERS"
 fresh
-for variant in "$scratch"/compat/probes/vma_split.*.c; do sed -i 's/_split = refuse/_no_such = refuse/; s/\.split = refuse/.no_such = refuse/' "$variant"; done
+sed -i 's/_split = refuse_split/_no_such = refuse_split/; s/\.split = refuse_split/.no_such = refuse_split/' "$scratch/compat/probes.c"
 expect 1 "0 variants of 'vma_split' compile" "$RIG_HEADERS"
 fresh
-cp "$scratch/compat/probes/vma_split.may_split.c" "$scratch/compat/probes/vma_split.split.c"
+sed -i 's/\.split = refuse_split/.may_split = refuse_split/' "$scratch/compat/probes.c"
 expect 1 "2 variants of 'vma_split' compile" "$RIG_HEADERS"
