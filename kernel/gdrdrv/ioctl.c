@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "ioctl.h"
-
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/uaccess.h>
