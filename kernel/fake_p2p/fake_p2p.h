@@ -64,6 +64,11 @@ extern struct mutex fake_rm_lock;
 extern struct fake_p2p_report fake_counters;
 extern struct task_struct *fake_callback_task; /* the task that runs a callback, or NULL */
 
+/* control.c; also for the fake RDMA core */
+typedef int fake_control_run(struct file *file, unsigned int command, void *request);
+/* Runs a request. Its number has the size of its structure, and the directions in which this is copied. */
+long fake_control(struct file *file, unsigned int command, unsigned long argument, fake_control_run *run);
+
 /* memory.c */
 int fake_memory_open_bar(void);
 void fake_memory_close_bar(void);

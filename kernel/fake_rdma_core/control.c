@@ -4,7 +4,6 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/pci.h>
-#include <linux/uaccess.h>
 
 #include "fake_rdma_core.h"
 #include "flavour.h"
@@ -49,17 +48,15 @@ struct device *fake_core_adapter(void)
 	return fake_faults_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
 }
 
-static int control_report(void __user *user)
+static int report(struct fake_core_report *report)
 {
-	struct fake_core_report report;
-
 	spin_lock(&counting);
-	report = fake_core_counters;
+	*report = fake_core_counters;
 	spin_unlock(&counting);
-	return copy_to_user(user, &report, sizeof(report)) ? -EFAULT : 0;
+	return 0;
 }
 
-static int control_reset(void)
+static int reset(void)
 {
 	struct fake_core_report kept = {};
 
@@ -73,48 +70,25 @@ static int control_reset(void)
 	return 0;
 }
 
-static int control_step(struct file *file, void __user *user)
+static int run(struct file *file, unsigned int command, void *request)
 {
-	struct fake_core_step step;
-	int error;
-
-	if (copy_from_user(&step, user, sizeof(step)))
-		return -EFAULT;
-	error = fake_steps_take(file, &step);
-	if (error)
-		return error;
-	return copy_to_user(user, &step, sizeof(step)) ? -EFAULT : 0;
-}
-
-static int control_addresses(void __user *user)
-{
-	struct fake_core_addresses request;
-	int error;
-
-	if (copy_from_user(&request, user, sizeof(request)))
-		return -EFAULT;
-	error = fake_steps_addresses(&request);
-	if (error)
-		return error;
-	return copy_to_user(user, &request, sizeof(request)) ? -EFAULT : 0;
+	switch (command) {
+	case FAKE_CORE_IOC_STEP:
+		return fake_steps_take(file, request);
+	case FAKE_CORE_IOC_ADDRESSES:
+		return fake_steps_addresses(request);
+	case FAKE_CORE_IOC_REPORT:
+		return report(request);
+	case FAKE_CORE_IOC_RESET:
+		return reset();
+	default:
+		return -ENOTTY;
+	}
 }
 
 static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
-	void __user *user = (void __user *)argument;
-
-	switch (command) {
-	case FAKE_CORE_IOC_STEP:
-		return control_step(file, user);
-	case FAKE_CORE_IOC_ADDRESSES:
-		return control_addresses(user);
-	case FAKE_CORE_IOC_REPORT:
-		return control_report(user);
-	case FAKE_CORE_IOC_RESET:
-		return control_reset();
-	default:
-		return -ENOTTY;
-	}
+	return fake_control(file, command, argument, run);
 }
 
 static int control_release(struct inode *inode, struct file *file)
