@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Data written on one side of a mapping is read on the other, with every page layout.
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 

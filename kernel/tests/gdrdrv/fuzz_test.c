@@ -4,9 +4,7 @@
 // are not predicted. After every test, the runner checks that nothing leaks, that the provider counted no client error
 // and that Linux logged no warning.
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 
 #include "../support/gdrdrv.h"
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // Pins that the driver still holds although it returned 0: pins of another process, and pins whose table address now
 // belongs to another pin. Also the end of the module's last callback.
-#define _GNU_SOURCE
 #include <linux/io_uring.h>
 #include <signal.h>
 #include <sys/syscall.h>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Handles are ranges of pages below a limit. They do not overlap and are reused only after all others.
-#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "../support/gdrdrv.h"

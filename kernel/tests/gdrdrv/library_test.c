@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // The request sequences of GDRCopy's libraries 2.0 to 2.6. A library sends newer requests only if the module's version
 // includes them, so each release is a feature level.
-#define _GNU_SOURCE
 #include <fcntl.h>
 
 #include "../support/gdrdrv.h"

@@ -3,10 +3,8 @@
 // The node after another module: GDRCopy's own, whose scripts create the node from /proc/devices.
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "../support/gdrdrv.h"
 

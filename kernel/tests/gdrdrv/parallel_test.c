@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Eight threads and two processes at once, on one file and on several.
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Only the process that opened a file can use it. However a process ends, nothing leaks.
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "../support/gdrdrv.h"
@@ -75,33 +75,13 @@ TEST_BOTH(child_can_open_and_pin_its_own)
 	CHECK_EQ(provider_pins(), 1);
 }
 
-static void send_file(int socket, int file)
+/* Takes a file of another process, as if that process had sent it. */
+static int take_file(pid_t process, int file)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {}, byte = 1;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int taken = (int)syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, process, 0), file, 0);
 
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &file, sizeof(int));
-	CHECK_EQ(sendmsg(socket, &message, 0), 1);
-}
-
-static int receive_file(int socket)
-{
-	char control[CMSG_SPACE(sizeof(int))] = {}, byte;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	int file;
-
-	CHECK_EQ(recvmsg(socket, &message, 0), 1);
-	CHECK(CMSG_FIRSTHDR(&message) != NULL);
-	memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
-	return file;
+	CHECK(taken >= 0);
+	return taken;
 }
 
 /*
@@ -110,31 +90,30 @@ static int receive_file(int socket)
  */
 TEST_BOTH(received_file_is_unusable_and_its_last_close_leaks_no_pin)
 {
-	int sockets[2], done[2];
 	struct pinned held;
-	pid_t child;
+	int sockets[2];
 	char byte = 1;
+	pid_t child;
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-	CHECK_EQ(pipe(done), 0);
-	child = fork(); /* before the file is opened, so that the child gets it only by the message */
+	child = fork(); /* before the file is opened, so that the child does not inherit it */
 	if (child == 0) {
-		struct pinned received = { .file = receive_file(sockets[1]) };
-
-		check_other_process(&received);
+		CHECK_EQ(read(sockets[1], &held, sizeof(held)), sizeof(held));
+		held.file = take_file(getppid(), held.file);
+		check_other_process(&held);
 		CHECK_EQ(write(sockets[1], &byte, 1), 1);
-		CHECK_EQ(read(done[0], &byte, 1), 1);
-		check_other_process(&received);
+		CHECK_EQ(read(sockets[1], &byte, 1), 1);
+		check_other_process(&held);
 		_exit(0);
 	}
 	held = map_new(SIZE);
-	send_file(sockets[0], held.file);
+	CHECK_EQ(write(sockets[0], &held, sizeof(held)), sizeof(held));
 	CHECK_EQ(read(sockets[0], &byte, 1), 1);
 	CHECK_EQ(munmap(held.bytes, SIZE), 0);
 	close(held.file);
 	usleep(20000);
 	CHECK_EQ(provider_pins(), 1); /* the child has the file */
-	CHECK_EQ(write(done[1], &byte, 1), 1);
+	CHECK_EQ(write(sockets[0], &byte, 1), 1);
 	CHECK_EQ(wait_for(child), 0);
 	if (!is_persistent) {
 		usleep(20000);

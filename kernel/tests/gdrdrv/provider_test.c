@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Errors and invalid results of the NVIDIA driver.
-#define _GNU_SOURCE
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "../support/gdrdrv.h"
 
@@ -88,15 +85,18 @@ TEST_PERSISTENT(forcing_pcie_is_rejected_if_the_driver_lacks_it)
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 }
 
-static void check_damage(enum fake_p2p_damage damage, int expected)
+static void check_table(enum fake_p2p_knob knob, uint64_t value, int expected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
 
-	fake_set(FAKE_P2P_DAMAGE, damage);
-	CHECK_ERRNO(try_pin(file, va, SIZE), expected);
+	fake_set(knob, value);
+	if (expected)
+		CHECK_ERRNO(try_pin(file, va, SIZE), expected);
+	else
+		CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
 	CHECK_EQ(provider_pins(), 0);
-	fake_set(FAKE_P2P_DAMAGE, FAKE_P2P_SOUND);
+	fake_reset();
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 	close(file);
 	fake_free(va);
@@ -105,44 +105,22 @@ static void check_damage(enum fake_p2p_damage damage, int expected)
 TEST_BOTH(damaged_tables_are_rejected_and_released)
 {
 	for (int damage = FAKE_P2P_SOUND + 1; damage < FAKE_P2P_DAMAGES; damage++) {
-		check_damage(damage, EIO);
+		check_table(FAKE_P2P_DAMAGE, damage, EIO);
 		CHECK(test_log_has("gdrdrv: the NVIDIA driver"));
 	}
 }
 
-TEST_BOTH(table_versions_1_and_2_are_supported)
+TEST_BOTH(table_versions_1_and_2_with_pages_of_64_kib_are_supported)
 {
-	static const struct {
-		uint32_t version;
-		int error;
-	} cases[] = { { 0x00010000, 0 }, { 0x00010002, 0 }, { 0x00010003, 0 }, { 0x00020000, 0 }, { 0x00020009, 0 },
-		      { 0x00030000, EFAULT }, { 0, EFAULT }, { 0xffffffff, EFAULT } };
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file = open_node();
+	static const uint32_t good[] = { 0x00010000, 0x00010002, 0x00010003, 0x00020000, 0x00020009 };
+	static const uint32_t bad[] = { 0x00030000, 0, 0xffffffff };
 
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		fake_set(FAKE_P2P_TABLE_VERSION, cases[i].version);
-		if (cases[i].error)
-			CHECK_ERRNO(try_pin(file, va, SIZE), cases[i].error);
-		else
-			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
-		CHECK_EQ(provider_pins(), 0);
-	}
-}
-
-TEST_BOTH(other_page_sizes_are_rejected)
-{
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file = open_node();
-
-	for (unsigned int size = 0; size < 5; size++) {
-		fake_set(FAKE_P2P_PAGE_SIZE, size);
-		if (size == 1)
-			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
-		else
-			CHECK_ERRNO(try_pin(file, va, SIZE), EINVAL);
-		CHECK_EQ(provider_pins(), 0);
-	}
+	for (size_t i = 0; i < COUNT(good); i++)
+		check_table(FAKE_P2P_TABLE_VERSION, good[i], 0);
+	for (size_t i = 0; i < COUNT(bad); i++)
+		check_table(FAKE_P2P_TABLE_VERSION, bad[i], EFAULT);
+	for (unsigned int size = 0; size < 5; size++)
+		check_table(FAKE_P2P_PAGE_SIZE, size, size == 1 ? 0 : EINVAL);
 }
 
 /* The program loses handle and mapping, but the driver keeps the pin. */

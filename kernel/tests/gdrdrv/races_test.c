@@ -3,7 +3,6 @@
 // Attacks of a program that tries to reach memory of a new owner: mappings that are created or moved while their memory
 // is released, and unpins that the program delays half-way.
 #define _GNU_SOURCE
-#include <signal.h>
 
 #include "../support/gdrdrv.h"
 

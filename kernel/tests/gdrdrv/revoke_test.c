@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Freeing pinned memory: the callback at every possible moment.
-#define _GNU_SOURCE
 #include <signal.h>
 
 #include "../support/gdrdrv.h"

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 
 #include "../support/gdrdrv.h"
 

@@ -3,9 +3,7 @@
 // Many threads and processes at once, and memory that is freed while they use it.
 #include <setjmp.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "context.h"
 

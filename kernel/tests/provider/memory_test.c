@@ -3,7 +3,6 @@
 // The fake provider alone, because every other group depends on it.
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "../support/fake.h"
 #include "../support/module.h"

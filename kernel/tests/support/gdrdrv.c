@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "gdrdrv.h"
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 //   usage: <program> <group> [pattern]    pattern: shell pattern for group.test; GDRKIT_KERNEL_FULL=1 adds long tests
 // Output, one line each, parsed by kernel/rig:
 //   ok group.test 12 ms | FAIL group.test 12 ms: why | skip group.test 0 ms: reason | note group.test: text
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>

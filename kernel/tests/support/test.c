@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // What tests of all groups do: accesses that raise signals, threads, and child processes.
-#define _GNU_SOURCE
 #include "test.h"
 
 #include <setjmp.h>

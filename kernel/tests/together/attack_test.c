@@ -3,7 +3,6 @@
 // Eight processes exercise both modules at once and are killed at arbitrary points: pins whose memory is freed while
 // mapped, files that other processes or io_uring close last, registrations that others end. Each process fills its
 // memory with its own byte, which reveals reads of another process's memory.
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <signal.h>
