@@ -8,19 +8,6 @@
 /* 4 KiB pages per GPU page. */
 #define STEP 16
 
-TEST_PERSISTENT(handles_are_ranges_that_do_not_overlap)
-{
-	uint64_t va = fake_alloc(20 * PAGE, FAKE_P2P_CONTIGUOUS), end = 0;
-	int file = open_node();
-
-	for (uint64_t pages = 1; pages <= 20; pages++) {
-		uint64_t handle = pin(file, va, pages * PAGE);
-
-		CHECK(handle >= end && handle < 1ULL << 32);
-		end = handle + pages * STEP;
-	}
-}
-
 TEST_LOADED(handles_are_not_reused_before_a_wrap, "handle_limit=1024") /* 64 ranges of one GPU page */
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);

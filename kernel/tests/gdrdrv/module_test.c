@@ -112,15 +112,6 @@ TEST_PERSISTENT(parameters_can_be_read)
 	CHECK(strcmp(text_of("/sys/module/gdrdrv/parameters/handle_limit"), "4294967296\n") == 0);
 }
 
-TEST_PERSISTENT(module_in_use_does_not_unload)
-{
-	int file = open_node();
-
-	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
-	close(file);
-	CHECK_EQ(module_unload("gdrdrv"), 0);
-}
-
 static void pin_one_more(void *argument)
 {
 	(void)argument;

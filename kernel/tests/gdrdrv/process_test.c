@@ -145,16 +145,6 @@ static void unmap_and_close(void *argument)
 	close(held->file);
 }
 
-TEST_BOTH(threads_share_their_process_file)
-{
-	struct pinned held = map_new(SIZE);
-	struct thread thread;
-
-	thread_start(&thread, unmap_and_close, &held);
-	thread_join(&thread);
-	await_pins(0);
-}
-
 /* An exec ends the mappings. The file, if inherited, still belongs to this process. */
 static void map_and_exec(void *argument)
 {

@@ -56,12 +56,10 @@ TEST_BOTH(partial_munmap_is_rejected_and_changes_nothing)
 	CHECK_ERRNO(mprotect(made.bytes, 4096, PROT_READ), EINVAL);
 	/* The errno of this failure is Linux's choice. */
 	CHECK(mmap(made.bytes + 8192, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(made.bytes + at), 0);
+	check_touches(made.bytes, SIZE, 0);
 	CHECK_EQ(info(made.file, made.handle).mapping_type, GDRDRV_MAPPING_WC);
 	CHECK_EQ(unpin(made.file, made.handle), 0);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch(made.bytes + at), SIGBUS);
+	check_touches(made.bytes, SIZE, SIGBUS);
 }
 
 /* Regardless of mremap's result, no page may stay reachable at either address after the unpin. */
@@ -77,12 +75,10 @@ TEST_BOTH(mremap_leaves_no_page_reachable_after_unpin)
 	CHECK((long)mremap(made.bytes + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere + SIZE) == -1);
 	CHECK((long)mremap(made.bytes, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL) == -1);
 	CHECK_EQ(info(made.file, made.handle).mapping_type, GDRDRV_MAPPING_WC);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(made.bytes + at), 0);
+	check_touches(made.bytes, SIZE, 0);
 	CHECK_EQ(unpin(made.file, made.handle), 0);
 	CHECK_EQ(provider_pins(), 0);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(made.bytes + at), SIGBUS);
+	check_touches(made.bytes, SIZE, SIGBUS);
 	for (size_t at = 0; at < 4 * SIZE; at += 4096)
 		CHECK(touch(elsewhere + at) != 0);
 	CHECK_EQ(munmap(made.bytes, SIZE), 0);
@@ -170,6 +166,5 @@ TEST_BOTH(sessions_do_not_affect_each_others_mappings)
 	CHECK_EQ(first.handle, second.handle);
 	CHECK_EQ(unpin(first.file, first.handle), 0);
 	CHECK_EQ(touch(first.bytes), SIGBUS);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(second.bytes + at), 0);
+	check_touches(second.bytes, SIZE, 0);
 }

@@ -53,10 +53,6 @@ TEST(drop_in_data_is_right_both_ways_in_every_layout)
 {
 	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++)
 		copy_both_ways(layout, GDR_PIN_FLAG_DEFAULT);
-}
-
-TEST(drop_in_force_pcie_reaches_the_provider)
-{
 	copy_both_ways(FAKE_P2P_CONTIGUOUS, GDR_PIN_FLAG_FORCE_PCIE);
 }
 

@@ -72,8 +72,7 @@ static void free_under(int refusal)
 	fake_free(va);
 	CHECK_EQ(fake_report().used_pages, 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch(mapping.bytes + at), SIGBUS);
+	check_touches(mapping.bytes, SIZE, SIGBUS);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
 	CHECK_EQ(-gdrkit_map(mapping.pin, NULL, &address), EINVAL);
@@ -125,20 +124,12 @@ TEST(end_of_one_context_does_not_affect_another)
 
 	CHECK_EQ(-gdrkit_unpin((gdrkit_pin_t){ first.pin.value + 1 }), EINVAL);
 	CHECK_EQ(gdrkit_close(first.context), 0);
+	CHECK_EQ(touch(first.bytes), SIGSEGV);
 	CHECK_EQ(-gdrkit_unpin(first.pin), EINVAL);
 	bytes_check(second.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_write(second.pin, 0, "M", 1), 0);
 	CHECK_EQ(second.bytes[0], 'M');
 	CHECK_EQ(gdrkit_close(second.context), 0);
-}
-
-TEST(access_after_close_faults)
-{
-	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_CONTIGUOUS, 1);
-	struct mapping mapping = make_mapping(va);
-
-	CHECK_EQ(gdrkit_close(mapping.context), 0);
-	CHECK_EQ(touch(mapping.bytes), SIGSEGV);
 }
 
 /* The children pin their parent's memory. */

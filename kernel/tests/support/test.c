@@ -62,6 +62,12 @@ int touch_write(volatile void *byte)
 	return catch(store_byte, byte, &value);
 }
 
+void check_touches(volatile unsigned char *bytes, size_t size, int expected)
+{
+	for (size_t at = 0; at < size; at += 4096)
+		CHECK_EQ(touch_write(bytes + at), expected);
+}
+
 static void *run_thread(void *argument)
 {
 	struct thread *thread = argument;

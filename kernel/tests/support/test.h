@@ -49,6 +49,8 @@ const char *linux_log_problem(void);
 int touch(const volatile void *byte);
 int touch_read(const volatile void *byte, unsigned char *seen);
 int touch_write(volatile void *byte);
+/* Checks that a store to each page of 4 KiB raises this signal, or 0. */
+void check_touches(volatile unsigned char *bytes, size_t size, int expected);
 
 struct thread {
 	pthread_t id;
