@@ -7,7 +7,6 @@
 #include <gdrkit/gdrkit.h>
 
 #include "../support/fake.h"
-#include "../support/module.h"
 #include "../support/test.h"
 
 #define GPU_PAGE ((size_t)FAKE_P2P_PAGE)

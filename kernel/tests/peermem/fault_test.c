@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Failed calls, and invalid results of the driver.
-#include "../support/module.h"
 #include "../support/rdma_core.h"
 
 #define SIZE (5 * FAKE_P2P_PAGE)

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Pages that the driver still holds although it returned 0, and the end of the client's last callback.
-#include "../support/module.h"
 #include "../support/rdma_core.h"
 
 #define SIZE (5 * FAKE_P2P_PAGE)

@@ -14,16 +14,18 @@ static void check_gone(void)
 	CHECK_EQ(core_report().active, 0);
 }
 
-TEST_INVALIDATING(freed_after_acquire)
+static void free_before(enum fake_core_step_name step, uint64_t va)
 {
-	uint32_t id = core_registration(va, SIZE, FAKE_CORE_GET_PAGES);
+	uint32_t id = core_registration(va, SIZE, step);
 
 	fake_free(va);
 	check_gone();
-	CHECK_EQ(core_step(FAKE_CORE_GET_PAGES, id), -EFAULT);
+	CHECK_EQ(core_step(step, id), -EFAULT);
 	CHECK(!core_has(id));
 	CHECK_EQ(core_report().invalidations, 0);
 }
+
+TEST_INVALIDATING(freed_after_acquire) { free_before(FAKE_CORE_GET_PAGES, va); }
 
 TEST_INVALIDATING(freed_after_acquire_and_released)
 {
@@ -34,16 +36,7 @@ TEST_INVALIDATING(freed_after_acquire_and_released)
 }
 
 /* The core holds its mapping lock here, so a client that called the invalidation callback now would deadlock. */
-TEST_INVALIDATING(freed_after_get_pages)
-{
-	uint32_t id = core_registration(va, SIZE, FAKE_CORE_DMA_MAP);
-
-	fake_free(va);
-	check_gone();
-	CHECK_EQ(core_step(FAKE_CORE_DMA_MAP, id), -EFAULT);
-	CHECK(!core_has(id));
-	CHECK_EQ(core_report().invalidations, 0);
-}
+TEST_INVALIDATING(freed_after_get_pages) { free_before(FAKE_CORE_DMA_MAP, va); }
 
 TEST_INVALIDATING(freed_after_dma_map)
 {

@@ -3,7 +3,6 @@
 // Log messages if the client cannot be loaded.
 #include <stdio.h>
 
-#include "../support/module.h"
 #include "../support/rdma_core.h"
 
 #define SIZE FAKE_P2P_PAGE

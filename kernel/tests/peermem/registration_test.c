@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "../support/module.h"
 #include "../support/rdma_core.h"
 
 #define SIZE (9 * FAKE_P2P_PAGE)

@@ -5,7 +5,6 @@
 #include <sys/ioctl.h>
 
 #include "../support/fake.h"
-#include "../support/module.h"
 #include "../support/test.h"
 
 #define PAGES 7

@@ -12,7 +12,6 @@
 
 #include "../../include/gdrdrv_abi.h"
 #include "fake.h"
-#include "module.h"
 #include "test.h"
 
 #define NODE "/dev/gdrdrv"

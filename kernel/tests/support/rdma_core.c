@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "module.h"
 #include "test.h"
 
 #define CPU_PAGE 4096ULL

@@ -41,6 +41,16 @@ uint64_t test_now_ns(void);
 /* Whether the Linux log contains this text, since the test began or since the last successful call. */
 bool test_log_has(const char *text);
 
+/*
+ * Load and unload a module, of the flavour under test. Return 0 or a positive errno. Names as in /proc/modules;
+ * parameters "a=1 b=2" or "".
+ */
+int module_load(const char *name, const char *parameters);
+int module_load_of(const char *flavour, const char *name, const char *parameters);
+int module_unload(const char *name);
+int module_is_loaded(const char *name);
+const char *module_flavour(void); /* "open" or "proprietary" */
+
 /* For the runner: marks the end of the Linux log; returns the first line since then that fails a test, or NULL. */
 bool linux_log_mark(void);
 const char *linux_log_problem(void);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Reads /dev/kmsg. Each process has its own position in it.
+// Linux during a test: its modules, and its log, in which each process has its own position.
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 
 #include "test.h"
 
@@ -70,4 +70,43 @@ bool test_log_has(const char *expected_text)
 	while (!is_found && next_record(text, sizeof(text)))
 		is_found = strstr(text, expected_text) != NULL;
 	return is_found;
+}
+
+const char *module_flavour(void)
+{
+	const char *flavour = getenv("GDRKIT_FLAVOUR");
+
+	return flavour ? flavour : "open";
+}
+
+int module_load_of(const char *flavour, const char *name, const char *parameters)
+{
+	char path[256];
+	int file, error;
+
+	snprintf(path, sizeof(path), "/modules/%s/%s.ko", flavour, name);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return errno;
+	error = syscall(SYS_finit_module, file, parameters, 0) ? errno : 0;
+	close(file);
+	return error;
+}
+
+int module_load(const char *name, const char *parameters)
+{
+	return module_load_of(module_flavour(), name, parameters);
+}
+
+int module_unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? errno : 0;
+}
+
+int module_is_loaded(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return access(path, F_OK) == 0;
 }
