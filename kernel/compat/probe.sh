@@ -15,20 +15,20 @@ stop() {
 }
 
 compile_all() { # compiles every probe, also after one fails
-  local source objects=() compiler
+  local name names objects=() compiler
   compiler=$("$here/compiler.sh" "$headers") || exit 1
   eval "compiler=($compiler)"
   mkdir -p "$scratch"
   scratch=$(cd "$scratch" && pwd)
-  cp "$here"/probes/*.c "$scratch/"
-  for source in "$here"/probes/*.c; do
-    source=${source##*/}
-    objects+=("${source%.c}.o")
-    rm -f "$scratch/${source%.c}.o"
+  names=$(sed -n 's/^[^#:]*: //p' "$here/features.txt")
+  for name in CANARY CANARY_REFUSED $names; do
+    printf '#define %s\n#include "%s/probes.c"\n' "$name" "$here" >"$scratch/$name.c"
+    objects+=("$name.o")
+    rm -f "$scratch/$name.o"
   done
   printf 'obj-m := %s\nccflags-y := -Werror -Wno-missing-prototypes\n' "${objects[*]}" >"$scratch/Kbuild"
-  # Each probe is a module of one object. modpost never runs, because canary_refused.c fails every build.
-  make -k -C "$headers" M="$scratch" "${compiler[@]}" modules >"$scratch/log" 2>&1 && stop "canary_refused.c compiled but must not; see $scratch/log"
+  # Each probe is a module of one object. modpost never runs, because CANARY_REFUSED fails every build.
+  make -k -C "$headers" M="$scratch" "${compiler[@]}" modules >"$scratch/log" 2>&1 && stop "CANARY_REFUSED compiled but must not; see $scratch/log"
   return 0
 }
 
@@ -40,26 +40,25 @@ show_and_stop() {
 }
 
 select_variants() {
-  local feature variants pair found
+  local feature variants variant found
   while IFS=: read -r feature variants; do
     case "$feature" in '#'* | '') continue ;; esac
-    found=""
-    for pair in $variants; do
-      compiled "$feature.${pair%%=*}" && found="$found ${pair%%=*}"
+    found=()
+    for variant in $variants; do
+      compiled "$variant" && found+=("$variant")
     done
-    read -ra found_list <<<"$found"
-    [ "${#found_list[@]}" -eq 1 ] ||
-      show_and_stop "compat: ${#found_list[@]} variants of '$feature' compile (${found:-none}); expected exactly one of: $variants"
-    for pair in $variants; do
-      if [ "${pair%%=*}" = "${found_list[0]}" ]; then echo "#define ${pair#*=} 1"; else echo "#define ${pair#*=} 0"; fi
+    [ "${#found[@]}" -eq 1 ] ||
+      show_and_stop "compat: ${#found[@]} variants of '$feature' compile (${found[*]:-none}); expected exactly one of:$variants"
+    for variant in $variants; do
+      if [ "$variant" = "${found[0]}" ]; then echo "#define $variant 1"; else echo "#define $variant 0"; fi
     done
   done <"$here/features.txt"
 }
 
 [ -e "$headers/Makefile" ] || stop "cannot probe $headers: no Makefile found; give the headers folder of a Linux build (linux-headers-...)"
 compile_all
-compiled canary || show_and_stop "compat: even the simplest module does not compile against $headers"
-compiled canary_refused && stop "compat: a source that must not compile did compile; see $scratch/log"
+compiled CANARY || show_and_stop "compat: even the simplest module does not compile against $headers"
+compiled CANARY_REFUSED && stop "compat: a source that must not compile did compile; see $scratch/log"
 macros=$(select_variants)
 {
   echo "/* Written by compat/probe.sh for $headers. Do not edit. */"

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* VMA flags during mmap, and the VMA operations that prevent splits and moves. */
+/* VMA flags during mmap, the VMA operations that prevent splits and moves, and the lock of an address space. */
 #ifndef GDRKIT_COMPAT_VMA_H
 #define GDRKIT_COMPAT_VMA_H
 
@@ -42,6 +42,19 @@ static inline int gdrkit_vma_refuse_mremap(struct vm_area_struct *vma)
 #define GDRKIT_VMA_KEPT_WHOLE .may_split = gdrkit_vma_refuse_split, .mremap = gdrkit_vma_refuse_mremap
 #else
 #define GDRKIT_VMA_KEPT_WHOLE .split = gdrkit_vma_refuse_split, .mremap = gdrkit_vma_refuse_mremap
+#endif
+
+/* The names that Linux 5.8 introduced. */
+#if !GDRKIT_MMAP_LOCK
+static inline void mmap_read_lock(struct mm_struct *mm)
+{
+	down_read(&mm->mmap_sem);
+}
+
+static inline void mmap_read_unlock(struct mm_struct *mm)
+{
+	up_read(&mm->mmap_sem);
+}
 #endif
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The control node and the module's entry points.
-#include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/uaccess.h>
 
@@ -11,52 +10,28 @@ DEFINE_MUTEX(fake_rm_lock);
 struct fake_p2p_report fake_counters;
 struct task_struct *fake_callback_task;
 
-static int control_alloc(struct file *file, void __user *user)
+static int physical(struct fake_p2p_address *request)
 {
-	struct fake_p2p_alloc request;
-	int error;
+	struct fake_memory *memory;
 
-	if (copy_from_user(&request, user, sizeof(request)))
-		return -EFAULT;
-	error = fake_memory_allocate(file, request.size, request.layout, &request.va);
-	if (error)
-		return error;
-	if (copy_to_user(user, &request, sizeof(request))) {
-		fake_memory_free(file, request.va);
-		return -EFAULT;
-	}
+	mutex_lock(&fake_rm_lock);
+	memory = fake_memory_at(request->va, 1);
+	if (memory)
+		request->physical = fake_memory_physical(memory, request->va);
+	mutex_unlock(&fake_rm_lock);
+	return memory ? 0 : -EINVAL;
+}
+
+static int report(struct fake_p2p_report *report)
+{
+	mutex_lock(&fake_rm_lock);
+	fake_table_check_quarantine();
+	*report = fake_counters;
+	mutex_unlock(&fake_rm_lock);
 	return 0;
 }
 
-static int control_physical(void __user *user)
-{
-	struct fake_p2p_address request;
-	struct fake_memory *memory;
-
-	if (copy_from_user(&request, user, sizeof(request)))
-		return -EFAULT;
-	mutex_lock(&fake_rm_lock);
-	memory = fake_memory_at(request.va, 1);
-	if (memory)
-		request.physical = fake_memory_physical(memory, request.va);
-	mutex_unlock(&fake_rm_lock);
-	if (!memory)
-		return -EINVAL;
-	return copy_to_user(user, &request, sizeof(request)) ? -EFAULT : 0;
-}
-
-static int control_report(void __user *user)
-{
-	struct fake_p2p_report report;
-
-	mutex_lock(&fake_rm_lock);
-	fake_table_check_quarantine();
-	report = fake_counters;
-	mutex_unlock(&fake_rm_lock);
-	return copy_to_user(user, &report, sizeof(report)) ? -EFAULT : 0;
-}
-
-static int control_reset(void)
+static int reset(void)
 {
 	struct fake_p2p_report kept = {};
 
@@ -74,7 +49,7 @@ static int control_reset(void)
 	return 0;
 }
 
-static int control_reload(void)
+static int reload(void)
 {
 	mutex_lock(&fake_rm_lock);
 	fake_pins_drop_refused();
@@ -82,54 +57,56 @@ static int control_reload(void)
 	return 0;
 }
 
-static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
+static int run(struct file *file, unsigned int command, void *request)
 {
-	void __user *user = (void __user *)argument;
-	union {
-		struct fake_p2p_address address;
-		struct fake_p2p_setting setting;
-		struct fake_p2p_failure failure;
-		struct fake_p2p_pause pause;
-	} request;
+	struct fake_p2p_alloc *alloc = request;
+	struct fake_p2p_address *address = request;
+	struct fake_p2p_setting *setting = request;
 
 	switch (command) {
 	case FAKE_P2P_IOC_ALLOC:
-		return control_alloc(file, user);
-	case FAKE_P2P_IOC_PHYSICAL:
-		return control_physical(user);
-	case FAKE_P2P_IOC_REPORT:
-		return control_report(user);
-	case FAKE_P2P_IOC_RESET:
-		return control_reset();
-	case FAKE_P2P_IOC_RELOAD:
-		return control_reload();
+		return fake_memory_allocate(file, alloc->size, alloc->layout, &alloc->va);
 	case FAKE_P2P_IOC_FREE:
+		return fake_memory_free(file, address->va);
+	case FAKE_P2P_IOC_PHYSICAL:
+		return physical(address);
 	case FAKE_P2P_IOC_SET:
+		return fake_faults_set(setting->knob, setting->value);
 	case FAKE_P2P_IOC_FAIL:
+		return fake_faults_arm(request);
 	case FAKE_P2P_IOC_PAUSE:
-		if (_IOC_SIZE(command) > sizeof(request) || copy_from_user(&request, user, _IOC_SIZE(command)))
-			return -EFAULT;
-		break;
+		return fake_faults_pause(request);
+	case FAKE_P2P_IOC_REPORT:
+		return report(request);
+	case FAKE_P2P_IOC_RESET:
+		return reset();
+	case FAKE_P2P_IOC_RELOAD:
+		return reload();
 	default:
 		return -ENOTTY;
 	}
-	if (command == FAKE_P2P_IOC_FREE)
-		return fake_memory_free(file, request.address.va);
-	if (command == FAKE_P2P_IOC_SET)
-		return fake_faults_set(request.setting.knob, request.setting.value);
-	if (command == FAKE_P2P_IOC_FAIL)
-		return fake_faults_arm(&request.failure);
-	return fake_faults_pause(&request.pause);
 }
 
-static ssize_t control_read(struct file *file, char __user *to, size_t size, loff_t *at)
+long fake_control(struct file *file, unsigned int command, unsigned long argument, fake_control_run *run)
 {
-	return fake_memory_read(to, size, *at);
-}
+	void __user *user = (void __user *)argument;
+	u64 request[32];
+	int error;
 
-static ssize_t control_write(struct file *file, const char __user *from, size_t size, loff_t *at)
+	if (_IOC_SIZE(command) > sizeof(request))
+		return -ENOTTY;
+	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(request, user, _IOC_SIZE(command)))
+		return -EFAULT;
+	error = run(file, command, request);
+	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user(user, request, _IOC_SIZE(command)))
+		return -EFAULT;
+	return error;
+}
+FAKE_P2P_EXPORT(fake_control);
+
+static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
-	return fake_memory_write(from, size, *at);
+	return fake_control(file, command, argument, run);
 }
 
 static int control_release(struct inode *inode, struct file *file)
@@ -141,8 +118,8 @@ static int control_release(struct inode *inode, struct file *file)
 static const struct file_operations control_operations = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = control_ioctl,
-	.read = control_read,
-	.write = control_write,
+	.read = fake_memory_read,
+	.write = fake_memory_write,
 	.release = control_release,
 };
 

@@ -55,10 +55,10 @@ static void damage_mapping(struct nvidia_p2p_dma_mapping *client)
 	}
 }
 
-static struct fake_mapping *make(struct pci_dev *peer, u32 page_size, const struct nvidia_p2p_page *pages, u32 entries)
+static struct fake_mapping *make(struct pci_dev *peer, const struct fake_pin *pin)
 {
 	struct fake_mapping *mapping = kzalloc(sizeof(*mapping), GFP_KERNEL);
-	u32 i;
+	u32 i, entries = pin->capacity - 1;
 
 	if (!mapping)
 		return NULL;
@@ -68,9 +68,9 @@ static struct fake_mapping *make(struct pci_dev *peer, u32 page_size, const stru
 		return NULL;
 	}
 	for (i = 0; i < entries; i++)
-		mapping->addresses[i] = pages[i].physical_address + FAKE_P2P_DMA_OFFSET;
+		mapping->addresses[i] = pin->pages[i].physical_address + FAKE_P2P_DMA_OFFSET;
 	mapping->client.version = fake_faults_knob(FAKE_P2P_MAPPING_VERSION);
-	mapping->client.page_size_type = page_size;
+	mapping->client.page_size_type = pin->table->page_size;
 	mapping->client.entries = entries;
 	mapping->client.dma_addresses = mapping->addresses;
 	mapping->client.pci_dev = peer;
@@ -80,26 +80,22 @@ static struct fake_mapping *make(struct pci_dev *peer, u32 page_size, const stru
 
 static int map_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *table, struct nvidia_p2p_dma_mapping **result)
 {
+	struct fake_pin *pin = fake_pins_find(table);
 	struct fake_mapping *mapping;
-	struct list_head *mappings;
-	const struct nvidia_p2p_page *pages;
-	bool is_forced;
-	u32 entries;
 	int error;
 
 	fake_counters.maps++;
 	error = fake_faults_injected_error(FAKE_P2P_CALL_DMA_MAP);
 	if (error)
 		return error;
-	mappings = fake_pins_mappings(table, &is_forced, &pages, &entries);
-	if (!mappings)
+	if (!pin)
 		return -EINVAL;
-	if (is_forced)
+	if (pin->flags & NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING)
 		return -ENOTSUPP;
-	mapping = make(peer, table->page_size, pages, entries);
+	mapping = make(peer, pin);
 	if (!mapping)
 		return -ENOMEM;
-	list_add_tail(&mapping->entry, mappings);
+	list_add_tail(&mapping->entry, &pin->mappings);
 	fake_counters.mappings++;
 	*result = fake_faults_knob(FAKE_P2P_MAPPING_DAMAGE) == FAKE_P2P_NO_TABLE ? NULL : &mapping->client;
 	return 0;
@@ -124,21 +120,15 @@ FAKE_P2P_EXPORT(nvidia_p2p_dma_map_pages);
 static int unmap_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *table,
 			struct nvidia_p2p_dma_mapping *client)
 {
+	struct fake_pin *pin = fake_pins_find(table);
 	struct fake_mapping *mapping;
-	struct list_head *mappings;
-	const struct nvidia_p2p_page *pages;
-	bool is_forced;
-	u32 entries;
-	int error;
+	int error = fake_faults_injected_error(FAKE_P2P_CALL_DMA_UNMAP);
 
-	fake_counters.unmaps++;
-	error = fake_faults_injected_error(FAKE_P2P_CALL_DMA_UNMAP);
 	if (error)
 		return error;
-	mappings = fake_pins_mappings(table, &is_forced, &pages, &entries);
-	if (!mappings)
+	if (!pin)
 		return 0; /* released with its table */
-	list_for_each_entry(mapping, mappings, entry) {
+	list_for_each_entry(mapping, &pin->mappings, entry) {
 		if (&mapping->client != client)
 			continue;
 		if (mapping->client.pci_dev != peer) {

@@ -4,6 +4,7 @@
 #ifndef GDRKIT_FAKE_P2P_H
 #define GDRKIT_FAKE_P2P_H
 
+#include <linux/fs.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -63,6 +64,11 @@ extern struct mutex fake_rm_lock;
 extern struct fake_p2p_report fake_counters;
 extern struct task_struct *fake_callback_task; /* the task that runs a callback, or NULL */
 
+/* control.c; also for the fake RDMA core */
+typedef int fake_control_run(struct file *file, unsigned int command, void *request);
+/* Runs a request. Its number has the size of its structure, and the directions in which this is copied. */
+long fake_control(struct file *file, unsigned int command, unsigned long argument, fake_control_run *run);
+
 /* memory.c */
 int fake_memory_open_bar(void);
 void fake_memory_close_bar(void);
@@ -72,16 +78,16 @@ phys_addr_t fake_memory_physical(const struct fake_memory *memory, u64 va);
 /*
  * Addressed by GPU address, also for freed memory that is still pinned. Return the bytes copied, or a negative errno.
  */
-ssize_t fake_memory_read(char __user *to, size_t size, u64 va);
-ssize_t fake_memory_write(const char __user *from, size_t size, u64 va);
+ssize_t fake_memory_read(struct file *file, char __user *to, size_t size, loff_t *va);
+ssize_t fake_memory_write(struct file *file, const char __user *from, size_t size, loff_t *va);
 void fake_memory_release(struct kref *references);
 int fake_memory_free(const void *owner, u64 va);
 void fake_memory_free_all_of(const void *owner);
 
 /* pins.c */
 void fake_pins_revoke(struct fake_memory *memory);
-struct list_head *fake_pins_mappings(const struct nvidia_p2p_page_table *table, bool *is_forced,
-				     const struct nvidia_p2p_page **pages, u32 *entries);
+/* Returns NULL if the table is not pinned. The caller holds fake_rm_lock. */
+struct fake_pin *fake_pins_find(const struct nvidia_p2p_page_table *table);
 void fake_pins_drop_refused(void);
 
 /* tables.c; the caller holds fake_rm_lock */
@@ -95,7 +101,7 @@ void fake_table_empty_quarantine(void);
 /* dma.c */
 void fake_dma_forget(struct list_head *mappings);
 
-/* faults.c */
+/* faults.c; also for the fake RDMA core */
 void fake_faults_reset(void);
 int fake_faults_set(u32 knob, u64 value);
 u64 fake_faults_knob(enum fake_p2p_knob knob);

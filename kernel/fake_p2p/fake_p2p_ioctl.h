@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The control node /dev/fake_p2p, for tests. read and write at offset = GPU address replace cudaMemcpy. Closing the
+ * The control node /dev/fake_p2p, for tests; also for the faults of the fake RDMA core. read and write at offset = GPU address replace cudaMemcpy. Closing the
  * file frees its allocations, as the end of a process does.
  */
 #ifndef GDRKIT_FAKE_P2P_IOCTL_H
@@ -45,6 +45,8 @@ enum fake_p2p_knob {
 	FAKE_P2P_MAPPING_DAMAGE, /* enum fake_p2p_damage, for DMA mappings */
 	/* Nonzero: a process may pin memory that another one allocated. The driver does not allow this. */
 	FAKE_P2P_PIN_FOREIGN_MEMORY,
+	FAKE_CORE_REFUSE_CLIENTS, /* nonzero: ib_register_peer_memory_client returns NULL */
+	FAKE_CORE_NOT_PCI, /* nonzero: the adapter is not a PCI device */
 	FAKE_P2P_KNOBS
 };
 
@@ -75,7 +77,11 @@ enum fake_p2p_call {
 	FAKE_P2P_CALL_PUT_PERSISTENT,
 	FAKE_P2P_CALL_DMA_MAP,
 	FAKE_P2P_CALL_DMA_UNMAP,
-	FAKE_P2P_CALLS
+	FAKE_P2P_CALLS, /* of the driver; then those of the RDMA core */
+	FAKE_CORE_FAIL_MEMORY = FAKE_P2P_CALLS, /* after acquire */
+	FAKE_CORE_FAIL_CONTEXT, /* in get_pages, before the client is called */
+	FAKE_CORE_FAIL_ADAPTER, /* in activate, after dma_map: the adapter fails */
+	FAKE_CALLS
 };
 
 /*
@@ -99,6 +105,8 @@ enum fake_p2p_step {
 	FAKE_P2P_DMA_UNMAP_ENTER,
 	FAKE_P2P_CALLBACK_ENTER, /* with the resource manager's lock held, as in the driver */
 	FAKE_P2P_CALLBACK_LEAVE, /* likewise; put_pages waits */
+	FAKE_CORE_INVALIDATE_ENTER, /* in the client's callback, before the mapping lock of the RDMA core */
+	FAKE_CORE_INVALIDATE_LEAVE, /* the adapter has stopped; the callback has not returned */
 	FAKE_P2P_STEPS
 };
 
@@ -132,7 +140,6 @@ struct fake_p2p_report {
 	__u64 freed_in_callback; /* free_page_table calls */
 	__u64 freed_after_callback; /* of a revoked pin whose table the client had not received in the callback */
 	__u64 maps;
-	__u64 unmaps;
 	__u64 total_pages;
 	/* Client errors: always zero for a correct client. Each one is also logged at error level. */
 	__u64 put_unknown; /* put of a table that was never returned, or was put before */

@@ -13,7 +13,7 @@ enum pause_state { PAUSE_OFF, PAUSE_ARMED, PAUSE_REACHED };
 
 static DEFINE_SPINLOCK(lock);
 static u64 knobs[FAKE_P2P_KNOBS];
-static struct fake_p2p_failure failures[FAKE_P2P_CALLS];
+static struct fake_p2p_failure failures[FAKE_CALLS];
 static enum pause_state pauses[FAKE_P2P_STEPS];
 static DECLARE_WAIT_QUEUE_HEAD(changed);
 
@@ -51,10 +51,11 @@ u64 fake_faults_knob(enum fake_p2p_knob knob)
 	spin_unlock(&lock);
 	return value;
 }
+FAKE_P2P_EXPORT(fake_faults_knob);
 
 int fake_faults_arm(const struct fake_p2p_failure *failure)
 {
-	if (failure->call >= FAKE_P2P_CALLS || failure->error > 4095 || (failure->nth && !failure->error))
+	if (failure->call >= FAKE_CALLS || failure->error > 4095 || (failure->nth && !failure->error))
 		return -EINVAL;
 	spin_lock(&lock);
 	failures[failure->call] = *failure;
@@ -72,16 +73,7 @@ int fake_faults_injected_error(enum fake_p2p_call call)
 	spin_unlock(&lock);
 	return error;
 }
-
-static enum pause_state state_of(u32 step)
-{
-	enum pause_state state;
-
-	spin_lock(&lock);
-	state = pauses[step];
-	spin_unlock(&lock);
-	return state;
-}
+FAKE_P2P_EXPORT(fake_faults_injected_error);
 
 static void set_state(u32 step, enum pause_state state)
 {
@@ -105,7 +97,7 @@ int fake_faults_pause(const struct fake_p2p_pause *pause)
 		set_state(pause->step, PAUSE_OFF);
 		return 0;
 	case FAKE_P2P_PAUSE_AWAIT:
-		left = wait_event_interruptible_timeout(changed, state_of(pause->step) == PAUSE_REACHED,
+		left = wait_event_interruptible_timeout(changed, READ_ONCE(pauses[pause->step]) == PAUSE_REACHED,
 							msecs_to_jiffies(pause->timeout_ms));
 		return left > 0 ? 0 : left < 0 ? -EINTR : -ETIMEDOUT;
 	default:
@@ -127,6 +119,7 @@ void fake_faults_pass(enum fake_p2p_step step)
 	if (!is_mine)
 		return;
 	wake_up_all(&changed);
-	if (!wait_event_timeout(changed, state_of(step) != PAUSE_REACHED, PAUSE_TIMEOUT))
+	if (!wait_event_timeout(changed, READ_ONCE(pauses[step]) != PAUSE_REACHED, PAUSE_TIMEOUT))
 		set_state(step, PAUSE_OFF);
 }
+FAKE_P2P_EXPORT(fake_faults_pass);

@@ -222,14 +222,14 @@ static ssize_t transfer(char __user *to, const char __user *from, size_t size, u
 	return done ? done : error;
 }
 
-ssize_t fake_memory_read(char __user *to, size_t size, u64 va)
+ssize_t fake_memory_read(struct file *file, char __user *to, size_t size, loff_t *va)
 {
-	return transfer(to, NULL, size, va);
+	return transfer(to, NULL, size, *va);
 }
 
-ssize_t fake_memory_write(const char __user *from, size_t size, u64 va)
+ssize_t fake_memory_write(struct file *file, const char __user *from, size_t size, loff_t *va)
 {
-	return transfer(NULL, from, size, va);
+	return transfer(NULL, from, size, *va);
 }
 
 /* The last pin or the allocation itself is released, so the pages may be reused. The caller holds fake_rm_lock. */
@@ -271,22 +271,11 @@ int fake_memory_free(const void *owner, u64 va)
 
 void fake_memory_free_all_of(const void *owner)
 {
-	struct fake_memory *memory;
+	struct fake_memory *memory, *next;
 
-	for (;;) {
-		struct fake_memory *found = NULL;
-
-		mutex_lock(&fake_rm_lock);
-		list_for_each_entry(memory, &all, entry) {
-			if (memory->owner == owner) {
-				found = memory;
-				break;
-			}
-		}
-		if (found)
-			free_locked(found);
-		mutex_unlock(&fake_rm_lock);
-		if (!found)
-			return;
-	}
+	mutex_lock(&fake_rm_lock);
+	list_for_each_entry_safe(memory, next, &all, entry)
+		if (memory->owner == owner)
+			free_locked(memory);
+	mutex_unlock(&fake_rm_lock);
 }

@@ -68,7 +68,7 @@ static int get(const struct fake_pin *request, enum fake_p2p_call call, struct n
 	if (!error)
 		*table = pin->table;
 	if (!error && fake_faults_knob(FAKE_P2P_DAMAGE) == FAKE_P2P_NO_TABLE) {
-			*table = NULL; /* without a table the client cannot put the pin, so release it */
+		*table = NULL; /* without a table the client cannot put the pin, so release it */
 		end(pin);
 	}
 	mutex_unlock(&fake_rm_lock);
@@ -111,7 +111,7 @@ int nvidia_p2p_get_pages_persistent(u64 virtual_address, u64 length, struct nvid
 }
 FAKE_P2P_EXPORT(nvidia_p2p_get_pages_persistent);
 
-static struct fake_pin *find_live(const struct nvidia_p2p_page_table *table)
+struct fake_pin *fake_pins_find(const struct nvidia_p2p_page_table *table)
 {
 	struct fake_pin *pin;
 
@@ -137,7 +137,7 @@ static void compare(const struct fake_pin *pin, const struct fake_pin *request)
  */
 static int put_revocable(const struct fake_pin *request, const struct nvidia_p2p_page_table *table)
 {
-	struct fake_pin *pin = find_live(table), *ended;
+	struct fake_pin *pin = fake_pins_find(table), *ended;
 	int error;
 
 	if (request->token || request->va_space) {
@@ -169,7 +169,7 @@ static int put_revocable(const struct fake_pin *request, const struct nvidia_p2p
 /* Allowed from any process. The driver drops its reference on the GPU even if the put fails. */
 static int put_persistent(const struct fake_pin *request, const struct nvidia_p2p_page_table *table)
 {
-	struct fake_pin *pin = find_live(table);
+	struct fake_pin *pin = fake_pins_find(table);
 	int error;
 
 	if (!pin) {
@@ -273,18 +273,4 @@ void fake_pins_revoke(struct fake_memory *memory)
 		pin->is_revoked = true;
 		end(pin);
 	}
-}
-
-/* Returns NULL if the table is not pinned. The caller holds fake_rm_lock. */
-struct list_head *fake_pins_mappings(const struct nvidia_p2p_page_table *table, bool *is_forced,
-				     const struct nvidia_p2p_page **pages, u32 *entries)
-{
-	struct fake_pin *pin = find_live(table);
-
-	if (!pin)
-		return NULL;
-	*is_forced = pin->flags & NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING;
-	*pages = pin->pages; /* correct even if the client's table is damaged */
-	*entries = pin->capacity - 1;
-	return &pin->mappings;
 }

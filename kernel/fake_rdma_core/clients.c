@@ -68,16 +68,14 @@ static int invalidate(void *handle, u64 core_context)
 	if (registration)
 		kref_get(&registration->references);
 	xa_unlock(&invalidatable);
-	fake_core_pass(FAKE_CORE_INVALIDATE_ENTER);
-	if (!registration) {
-		fake_core_count(&fake_core_counters.invalidations_late, 1);
-		return 0;
-	}
+	fake_faults_pass(FAKE_CORE_INVALIDATE_ENTER);
+	if (!registration)
+		return 0; /* it is already gone */
 	down(&registration->mapping_lock);
 	if (registration->state == FAKE_STATE_MAPPED)
 		invalidate_mapped(registration);
 	up(&registration->mapping_lock);
-	fake_core_pass(FAKE_CORE_INVALIDATE_LEAVE);
+	fake_faults_pass(FAKE_CORE_INVALIDATE_LEAVE);
 	kref_put(&registration->references, fake_steps_free);
 	return 0;
 }
@@ -86,7 +84,7 @@ void *ib_register_peer_memory_client(const struct peer_memory_client *operations
 {
 	struct fake_client *client;
 
-	if (fake_core_knob(FAKE_CORE_REFUSE_CLIENTS) || !is_complete(operations))
+	if (fake_faults_knob(FAKE_CORE_REFUSE_CLIENTS) || !is_complete(operations))
 		return NULL;
 	client = kzalloc(sizeof(*client), GFP_KERNEL);
 	if (!client)
@@ -132,7 +130,6 @@ struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, i
 	*result = 0;
 	mutex_lock(&fake_core_lock);
 	list_for_each_entry(client, &clients, entry) {
-		fake_core_count(&fake_core_counters.acquires, 1);
 		*result = client->operations->acquire(address, size, NULL, NULL, context);
 		if (*result > 0) {
 			atomic_inc(&client->users);

@@ -4,7 +4,6 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/pci.h>
-#include <linux/uaccess.h>
 
 #include "fake_rdma_core.h"
 #include "flavour.h"
@@ -46,24 +45,21 @@ void fake_core_mistake(const char *what)
 /* The node's own device serves as an adapter that is not a PCI device. */
 struct device *fake_core_adapter(void)
 {
-	return fake_core_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
+	return fake_faults_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
 }
 
-static int control_report(void __user *user)
+static int report(struct fake_core_report *report)
 {
-	struct fake_core_report report;
-
 	spin_lock(&counting);
-	report = fake_core_counters;
+	*report = fake_core_counters;
 	spin_unlock(&counting);
-	return copy_to_user(user, &report, sizeof(report)) ? -EFAULT : 0;
+	return 0;
 }
 
-static int control_reset(void)
+static int reset(void)
 {
 	struct fake_core_report kept = {};
 
-	fake_core_faults_reset();
 	spin_lock(&counting);
 	kept.registrations = fake_core_counters.registrations;
 	kept.mapped = fake_core_counters.mapped;
@@ -74,59 +70,25 @@ static int control_reset(void)
 	return 0;
 }
 
-static int control_step(struct file *file, void __user *user)
+static int run(struct file *file, unsigned int command, void *request)
 {
-	struct fake_core_step step;
-	int error;
-
-	if (copy_from_user(&step, user, sizeof(step)))
-		return -EFAULT;
-	error = fake_steps_take(file, &step);
-	if (error)
-		return error;
-	return copy_to_user(user, &step, sizeof(step)) ? -EFAULT : 0;
-}
-
-static int control_addresses(void __user *user)
-{
-	struct fake_core_addresses request;
-	int error;
-
-	if (copy_from_user(&request, user, sizeof(request)))
-		return -EFAULT;
-	error = fake_steps_addresses(&request);
-	if (error)
-		return error;
-	return copy_to_user(user, &request, sizeof(request)) ? -EFAULT : 0;
+	switch (command) {
+	case FAKE_CORE_IOC_STEP:
+		return fake_steps_take(file, request);
+	case FAKE_CORE_IOC_ADDRESSES:
+		return fake_steps_addresses(request);
+	case FAKE_CORE_IOC_REPORT:
+		return report(request);
+	case FAKE_CORE_IOC_RESET:
+		return reset();
+	default:
+		return -ENOTTY;
+	}
 }
 
 static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
-	void __user *user = (void __user *)argument;
-	union {
-		struct fake_core_setting setting;
-		struct fake_core_failure failure;
-		struct fake_core_pause pause;
-	} request;
-
-	switch (command) {
-	case FAKE_CORE_IOC_STEP:
-		return control_step(file, user);
-	case FAKE_CORE_IOC_ADDRESSES:
-		return control_addresses(user);
-	case FAKE_CORE_IOC_REPORT:
-		return control_report(user);
-	case FAKE_CORE_IOC_RESET:
-		return control_reset();
-	case FAKE_CORE_IOC_SET:
-		return copy_from_user(&request, user, sizeof(request.setting)) ? -EFAULT : fake_core_set(&request.setting);
-	case FAKE_CORE_IOC_FAIL:
-		return copy_from_user(&request, user, sizeof(request.failure)) ? -EFAULT : fake_core_arm(&request.failure);
-	case FAKE_CORE_IOC_PAUSE:
-		return copy_from_user(&request, user, sizeof(request.pause)) ? -EFAULT : fake_core_pause(&request.pause);
-	default:
-		return -ENOTTY;
-	}
+	return fake_control(file, command, argument, run);
 }
 
 static int control_release(struct inode *inode, struct file *file)

@@ -12,6 +12,7 @@
 #include <linux/semaphore.h>
 #include <linux/wait.h>
 
+#include "../fake_p2p/fake_p2p.h"
 #include "fake_rdma_core_ioctl.h"
 #include "peer_mem.h"
 
@@ -81,14 +82,5 @@ void fake_steps_free(struct kref *references);
 int fake_adapter_start(struct fake_registration *registration);
 void fake_adapter_stop(struct fake_registration *registration);
 void fake_adapter_check(const struct fake_registration *registration, int count);
-
-/* faults.c */
-void fake_core_faults_reset(void);
-int fake_core_set(const struct fake_core_setting *setting);
-u32 fake_core_knob(enum fake_core_knob knob);
-int fake_core_arm(const struct fake_core_failure *failure);
-int fake_core_injected_error(enum fake_core_point point);
-int fake_core_pause(const struct fake_core_pause *pause);
-void fake_core_pass(enum fake_core_moment moment);
 
 #endif

@@ -54,46 +54,6 @@ struct fake_core_addresses {
 	__u32 pad;
 };
 
-enum fake_core_knob {
-	FAKE_CORE_REFUSE_CLIENTS = 0, /* nonzero: ib_register_peer_memory_client returns NULL */
-	FAKE_CORE_NOT_PCI, /* nonzero: the adapter is not a PCI device */
-	FAKE_CORE_KNOBS
-};
-
-struct fake_core_setting {
-	__u32 knob;
-	__u32 value;
-};
-
-/* Failures of the core itself: the nth from now (1: the next) fails with ENOMEM. */
-enum fake_core_point {
-	FAKE_CORE_FAIL_MEMORY = 0, /* after acquire */
-	FAKE_CORE_FAIL_CONTEXT, /* in get_pages, before the client is called */
-	FAKE_CORE_FAIL_ADAPTER, /* in activate, after dma_map: the adapter fails */
-	FAKE_CORE_POINTS
-};
-
-struct fake_core_failure {
-	__u32 point;
-	__u32 nth; /* 0: disarm */
-};
-
-/* Steps at which an invalidation can be paused. */
-enum fake_core_moment {
-	FAKE_CORE_INVALIDATE_ENTER = 0, /* in the client's callback, before the mapping lock */
-	FAKE_CORE_INVALIDATE_LEAVE, /* the adapter has stopped; the callback has not returned */
-	FAKE_CORE_MOMENTS
-};
-
-enum fake_core_pause_action { FAKE_CORE_PAUSE_ARM = 0, FAKE_CORE_PAUSE_AWAIT, FAKE_CORE_PAUSE_RESUME };
-
-struct fake_core_pause {
-	__u32 moment;
-	__u32 action;
-	__u32 timeout_ms; /* of FAKE_CORE_PAUSE_AWAIT */
-	__u32 pad;
-};
-
 struct fake_core_report {
 	/* Current objects: all zero if nothing has leaked. */
 	__u64 registrations;
@@ -102,19 +62,15 @@ struct fake_core_report {
 	/* Events since FAKE_CORE_IOC_RESET. */
 	__u64 clients; /* currently registered; not reset */
 	__u64 invalidations;
-	__u64 invalidations_late; /* the registration was already gone */
 	__u64 stopped_by_invalidation;
-	__u64 acquires, gets, maps, unmaps, puts, releases; /* calls to a client */
+	__u64 unmaps, puts; /* calls to a client */
 	/* Client errors: always zero for a correct client. Each one is also logged at error level. */
 	__u64 mistakes;
 };
 
 #define FAKE_CORE_IOC_STEP _IOWR('k', 1, struct fake_core_step)
 #define FAKE_CORE_IOC_ADDRESSES _IOWR('k', 2, struct fake_core_addresses)
-#define FAKE_CORE_IOC_SET _IOW('k', 3, struct fake_core_setting)
-#define FAKE_CORE_IOC_FAIL _IOW('k', 4, struct fake_core_failure)
-#define FAKE_CORE_IOC_PAUSE _IOW('k', 5, struct fake_core_pause)
-#define FAKE_CORE_IOC_REPORT _IOR('k', 6, struct fake_core_report)
-#define FAKE_CORE_IOC_RESET _IO('k', 7)
+#define FAKE_CORE_IOC_REPORT _IOR('k', 3, struct fake_core_report)
+#define FAKE_CORE_IOC_RESET _IO('k', 4)
 
 #endif

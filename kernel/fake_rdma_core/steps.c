@@ -73,7 +73,6 @@ static void release(struct fake_registration *registration)
 	fake_client_end_invalidation(registration);
 	unlock_mapping(registration);
 	xa_erase(&registrations, registration->id);
-	fake_core_count(&fake_core_counters.releases, 1);
 	client_of(registration)->release(registration->context);
 	fake_client_drop(registration->client);
 	fake_core_count(&fake_core_counters.registrations, -1);
@@ -91,7 +90,7 @@ static int acquire(const void *owner, u64 address, u64 size, u32 *id)
 	if (!client)
 		return result;
 	registration = kzalloc(sizeof(*registration), GFP_KERNEL);
-	error = fake_core_injected_error(FAKE_CORE_FAIL_MEMORY);
+	error = fake_faults_injected_error(FAKE_CORE_FAIL_MEMORY);
 	if (!registration || error)
 		goto fail;
 	kref_init(&registration->references);
@@ -111,7 +110,6 @@ static int acquire(const void *owner, u64 address, u64 size, u32 *id)
 
 fail:
 	kfree(registration);
-	fake_core_count(&fake_core_counters.releases, 1);
 	client->operations->release(context);
 	fake_client_drop(client);
 	return -ENOMEM;
@@ -121,14 +119,11 @@ static int get_pages(struct fake_registration *registration)
 {
 	int error;
 
-	if (registration->state != FAKE_STATE_ACQUIRED)
-		return -EINVAL;
 	lock_mapping(registration);
-	error = fake_core_injected_error(FAKE_CORE_FAIL_CONTEXT);
+	error = fake_faults_injected_error(FAKE_CORE_FAIL_CONTEXT);
 	if (!error)
 		error = fake_client_allow_invalidation(registration);
 	if (!error) {
-		fake_core_count(&fake_core_counters.gets, 1);
 		error = client_of(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
 							   registration->context, registration->core_context);
 		if (error > 0)
@@ -143,9 +138,6 @@ static int dma_map(struct fake_registration *registration)
 {
 	int error, count = 0;
 
-	if (registration->state != FAKE_STATE_PINNED)
-		return -EINVAL;
-	fake_core_count(&fake_core_counters.maps, 1);
 	error = client_of(registration)->dma_map(&registration->sg, registration->context, fake_core_adapter(), 0, &count);
 	if (error) {
 		/* Still under the mapping lock, as in a real core. */
@@ -161,11 +153,8 @@ static int dma_map(struct fake_registration *registration)
 /* Releases the lock once the adapter can be stopped. If it failed, it has no addresses. */
 static int activate(struct fake_registration *registration)
 {
-	int error;
+	int error = fake_faults_injected_error(FAKE_CORE_FAIL_ADAPTER);
 
-	if (registration->state != FAKE_STATE_MAPPED || registration->reachable)
-		return -EINVAL;
-	error = fake_core_injected_error(FAKE_CORE_FAIL_ADAPTER);
 	if (!error)
 		error = fake_adapter_start(registration);
 	if (!error)
@@ -174,7 +163,7 @@ static int activate(struct fake_registration *registration)
 }
 
 /* From here on the core ignores invalidations of this registration: the adapter has stopped. */
-static int stop(struct fake_registration *registration)
+static void stop(struct fake_registration *registration)
 {
 	lock_mapping(registration);
 	fake_adapter_stop(registration);
@@ -183,17 +172,15 @@ static int stop(struct fake_registration *registration)
 	if (!registration->client->unmaps && registration->client->can_invalidate)
 		fake_steps_unmap_and_put(registration);
 	unlock_mapping(registration);
-	return 0;
 }
 
-static int deregister(struct fake_registration *registration)
+static void deregister(struct fake_registration *registration)
 {
 	if (registration->state == FAKE_STATE_PINNED)
 		put(registration);
 	stop(registration);
 	fake_steps_unmap_and_put(registration);
 	release(registration);
-	return 0;
 }
 
 static struct fake_registration *find(u32 id)
@@ -208,47 +195,58 @@ static struct fake_registration *find(u32 id)
 	return registration;
 }
 
-/* Runs a step of a live registration. Sets *is_refused if the step is invalid in the current state. */
-static int take(struct fake_registration *registration, u32 name, bool *is_refused)
+static bool is_valid(const struct fake_registration *registration, u32 name)
 {
 	enum fake_state state = registration->state;
-	int result = 0;
 
-	*is_refused = false;
 	switch (name) {
 	case FAKE_CORE_GET_PAGES:
-		*is_refused = state != FAKE_STATE_ACQUIRED;
+		return state == FAKE_STATE_ACQUIRED;
+	case FAKE_CORE_DMA_MAP:
+		return state == FAKE_STATE_PINNED;
+	case FAKE_CORE_ACTIVATE:
+		return state == FAKE_STATE_MAPPED && !registration->reachable;
+	case FAKE_CORE_DMA_UNMAP:
+		return state != FAKE_STATE_MAPPED;
+	case FAKE_CORE_PUT_PAGES:
+		return state != FAKE_STATE_MAPPED && state != FAKE_STATE_STOPPED;
+	case FAKE_CORE_RELEASE:
+		return state == FAKE_STATE_ACQUIRED || state == FAKE_STATE_PUT || state == FAKE_STATE_INVALIDATED;
+	default:
+		return name == FAKE_CORE_STOP || name == FAKE_CORE_DEREGISTER;
+	}
+}
+
+static int take(struct fake_registration *registration, u32 name)
+{
+	int result = 0;
+
+	switch (name) {
+	case FAKE_CORE_GET_PAGES:
 		result = get_pages(registration);
 		break;
 	case FAKE_CORE_DMA_MAP:
-		*is_refused = state != FAKE_STATE_PINNED;
 		result = dma_map(registration);
 		break;
 	case FAKE_CORE_ACTIVATE:
-		*is_refused = state != FAKE_STATE_MAPPED || registration->reachable;
 		result = activate(registration);
 		break;
 	case FAKE_CORE_STOP:
-		return stop(registration);
+		stop(registration);
+		break;
 	case FAKE_CORE_DMA_UNMAP:
-		*is_refused = state == FAKE_STATE_MAPPED;
 		unmap(registration);
-		return 0;
+		break;
 	case FAKE_CORE_PUT_PAGES:
-		*is_refused = state == FAKE_STATE_MAPPED || state == FAKE_STATE_STOPPED;
 		put(registration);
-		return 0;
+		break;
 	case FAKE_CORE_RELEASE:
-		*is_refused = state != FAKE_STATE_ACQUIRED && state != FAKE_STATE_PUT && state != FAKE_STATE_INVALIDATED;
-		if (!*is_refused)
-			release(registration);
-		return 0;
-	case FAKE_CORE_DEREGISTER:
-		return deregister(registration);
+		release(registration);
+		break;
 	default:
-		*is_refused = true;
+		deregister(registration);
 	}
-	if (!*is_refused && result)
+	if (result)
 		deregister(registration);
 	return result;
 }
@@ -256,16 +254,18 @@ static int take(struct fake_registration *registration, u32 name, bool *is_refus
 static int take_by_id(u32 id, u32 name, int *result)
 {
 	struct fake_registration *registration = find(id);
-	bool is_refused = true;
+	int error = -EINVAL;
 
 	if (!registration)
 		return -EINVAL;
 	mutex_lock(&registration->steps);
-	if (xa_load(&registrations, id) == registration)
-		*result = take(registration, name, &is_refused);
+	if (xa_load(&registrations, id) == registration && is_valid(registration, name)) {
+		*result = take(registration, name);
+		error = 0;
+	}
 	mutex_unlock(&registration->steps);
 	drop(registration);
-	return is_refused ? -EINVAL : 0;
+	return error;
 }
 
 static int register_at_once(const void *owner, struct fake_core_step *step)

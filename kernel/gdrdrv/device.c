@@ -10,7 +10,6 @@
 #include "flavour.h"
 #include "gdrdrv.h"
 #include "gdrdrv_abi.h"
-#include "ioctl.h"
 #include "mapping.h"
 #include "mapping_type.h"
 #include "node.h"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "ioctl.h"
-
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/uaccess.h>
@@ -35,25 +33,6 @@ struct command {
 	/* Undoes a run whose result could not be copied to the user. */
 	void (*undo)(struct gdrdrv_session *session, const union argument *argument);
 };
-
-/* A consistent snapshot of a pin. */
-struct state {
-	bool is_mapped;
-	bool is_revoked;
-	u32 mapping_type;
-};
-
-static struct state state_of(struct gdrdrv_pin *pin)
-{
-	struct state state;
-
-	down_read(&pin->lock);
-	state = (struct state){ .is_mapped = pin->mapping_type != GDRDRV_MAPPING_NONE,
-				.is_revoked = pin->is_revoked,
-				.mapping_type = pin->mapping_type };
-	up_read(&pin->lock);
-	return state;
-}
 
 static int run_pin(struct gdrdrv_session *session, union argument *argument)
 {
@@ -99,7 +78,9 @@ static int run_callback_flag(struct gdrdrv_session *session, union argument *arg
 
 	if (!pin)
 		return -EINVAL;
-	argument->callback_flag.is_revoked = state_of(pin).is_revoked;
+	down_read(&pin->lock);
+	argument->callback_flag.is_revoked = pin->is_revoked;
+	up_read(&pin->lock);
 	gdrdrv_pin_put(pin);
 	return 0;
 }
@@ -116,7 +97,9 @@ static int run_info_v2(struct gdrdrv_session *session, union argument *argument)
 	request->page_bytes = GDRDRV_GPU_PAGE_SIZE;
 	request->tsc_khz = gdrkit_cycles_per_millisecond();
 	request->pin_cycles = pin->cycles;
-	request->mapping_type = state_of(pin).mapping_type;
+	down_read(&pin->lock);
+	request->mapping_type = pin->mapping_type;
+	up_read(&pin->lock);
 	request->padding = 0;
 	gdrdrv_pin_put(pin);
 	return 0;

@@ -12,7 +12,6 @@
 #include "gdrdrv_abi.h"
 #include "mapping.h"
 #include "mapping_type.h"
-#include "mm_lock.h"
 #include "nv-p2p.h"
 #include "orphans.h"
 #include "owner.h"
@@ -21,6 +20,7 @@
 #include "provider.h"
 #include "session.h"
 #include "trace_points.h"
+#include "vma.h"
 
 /* Invalidates the handle and passes its use of the pin to the caller. Exactly one caller gets it. */
 static struct gdrdrv_pin *detach(struct gdrdrv_session *session, struct gdrdrv_range *range)

@@ -3,13 +3,14 @@
 #include "proc_files.h"
 
 #include <linux/errno.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
 
 #include "flavour.h"
 #include "gdrdrv.h"
 #include "gdrdrv_abi.h"
 #include "orphans.h"
 #include "owner.h"
-#include "proc.h"
 
 static struct proc_dir_entry *folder;
 
@@ -52,10 +53,12 @@ int gdrdrv_proc_create(void)
 	folder = proc_mkdir("driver/gdrdrv", NULL);
 	if (!folder)
 		return -ENOMEM;
-	if (gdrkit_proc_show("params", 0444, folder, show_params, NULL) &&
-	    gdrkit_proc_show("version", 0444, folder, show_version, NULL) &&
-	    gdrkit_proc_show("owners", 0440, folder, show_owners, NULL) &&
-	    (!gdrdrv_params_debug() || gdrkit_proc_show("nv_get_pages_refcount", 0440, folder, show_pins, NULL)))
+	/* This function hides that Linux 5.6 replaced file_operations by proc_ops. */
+	if (proc_create_single_data("params", 0444, folder, show_params, NULL) &&
+	    proc_create_single_data("version", 0444, folder, show_version, NULL) &&
+	    proc_create_single_data("owners", 0440, folder, show_owners, NULL) &&
+	    (!gdrdrv_params_debug() ||
+	     proc_create_single_data("nv_get_pages_refcount", 0440, folder, show_pins, NULL)))
 		return 0;
 	gdrdrv_proc_remove();
 	return -ENOMEM;

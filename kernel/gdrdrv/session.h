@@ -17,4 +17,7 @@ struct gdrdrv_session {
 	struct address_space mapping;
 };
 
+/* Requests of user programs, defined in gdrdrv_abi.h. */
+long gdrdrv_ioctl(struct file *file, unsigned int number, unsigned long argument);
+
 #endif

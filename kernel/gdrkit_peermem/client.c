@@ -9,8 +9,7 @@
 
 #include "client.h"
 #include "core.h"
-#include "orphans.h"
-#include "mapping.h"
+#include "pages.h"
 #include "pin.h"
 #include "registration.h"
 

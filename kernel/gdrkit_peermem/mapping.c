@@ -6,7 +6,7 @@
 #include <linux/pci.h>
 #include <linux/printk.h>
 
-#include "mapping.h"
+#include "client.h"
 #include "p2p_table.h"
 #include "registration.h"
 

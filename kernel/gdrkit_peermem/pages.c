@@ -1,13 +1,20 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+// Releasing pages to the driver; the orphans that it still holds. The pin's reference keeps each orphan; the callback
+// drops it. The list lets the process that pinned release the pages earlier.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include "pages.h"
 
+#include <linux/list.h>
 #include <linux/printk.h>
+#include <linux/spinlock.h>
 
 #include "p2p_lock.h"
 #include "registration.h"
+
+static DEFINE_SPINLOCK(orphans_lock);
+static LIST_HEAD(orphans);
 
 static bool is_revoked(struct peermem_registration *registration)
 {
@@ -67,4 +74,61 @@ bool peermem_release_pages(struct peermem_registration *registration)
 	}
 	peermem_put(registration);
 	return true;
+}
+
+/* Does nothing if the callback has already run: it checks the list only once, after it has set is_revoked. */
+void peermem_orphans_add(struct peermem_registration *registration)
+{
+	spin_lock(&orphans_lock);
+	if (!READ_ONCE(registration->is_revoked))
+		list_add_tail(&registration->orphan, &orphans);
+	spin_unlock(&orphans_lock);
+}
+
+void peermem_orphans_remove(struct peermem_registration *registration)
+{
+	spin_lock(&orphans_lock);
+	list_del_init(&registration->orphan);
+	spin_unlock(&orphans_lock);
+}
+
+static void take_own(struct list_head *own)
+{
+	struct peermem_registration *registration, *next;
+
+	spin_lock(&orphans_lock);
+	list_for_each_entry_safe(registration, next, &orphans, orphan)
+		if (gdrkit_process_is_current(&registration->process))
+			list_move_tail(&registration->orphan, own);
+	spin_unlock(&orphans_lock);
+}
+
+/* Returns a registration with a reference. The callback may remove entries from any list, and then frees them. */
+static struct peermem_registration *pop(struct list_head *own)
+{
+	struct peermem_registration *registration;
+
+	spin_lock(&orphans_lock);
+	registration = list_first_entry_or_null(own, struct peermem_registration, orphan);
+	if (registration) {
+		kref_get(&registration->references);
+		list_del_init(&registration->orphan);
+	}
+	spin_unlock(&orphans_lock);
+	return registration;
+}
+
+void peermem_orphans_retry(void)
+{
+	struct peermem_registration *registration;
+	LIST_HEAD(own);
+
+	if (list_empty_careful(&orphans))
+		return;
+	take_own(&own);
+	while ((registration = pop(&own))) {
+		if (!peermem_release_pages(registration))
+			peermem_orphans_add(registration);
+		peermem_put(registration);
+	}
 }

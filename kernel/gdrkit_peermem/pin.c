@@ -7,7 +7,6 @@
 #include <linux/printk.h>
 
 #include "core.h"
-#include "orphans.h"
 #include "p2p_drain.h"
 #include "p2p_lock.h"
 #include "p2p_table.h"

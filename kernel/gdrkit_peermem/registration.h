@@ -52,7 +52,7 @@ struct peermem_registration {
 	unsigned int page_count;
 	bool is_persistent;
 	struct gdrkit_process process; /* that pinned */
-	struct list_head orphan; /* see orphans.c */
+	struct list_head orphan; /* see pages.c */
 	wait_queue_head_t mapped; /* woken when is_mapping becomes false */
 
 	struct mutex lock;

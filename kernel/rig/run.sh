@@ -110,23 +110,22 @@ test_in_machine() { # name after "linux-image-"
 # Boots the debug Linux with the open flavour: loading a proprietary module disables lockdep. Skips the long tests,
 # which are too slow there.
 test_in_checked_machine() {
-  local status full=0 limit_s=3000
+  local full=0 limit_s=3000 checked=1 memory_mb=1280
   build_checked_linux || return 77
-  checked=1 memory_mb=1280
   test_fetched open
-  status=$?
-  checked=0 memory_mb=768
-  return "$status"
+}
+
+build_modules() { # flavour
+  "$kernel/build.sh" "$linux_headers" --flavour "$1" --out "$build" && return
+  failed_outside "build-$linux_release"
+  return 1
 }
 
 # Builds for and boots the Linux that fetch_linux or build_checked_linux has selected.
 test_fetched() { # flavours
   local began=$SECONDS status flavour=both
   [ "$1" = "open proprietary" ] || flavour=$1
-  "$kernel/build.sh" "$linux_headers" --flavour "$flavour" --out "$build" || {
-    failed_outside "build-$linux_release"
-    return 1
-  }
+  build_modules "$flavour" || return 1
   make_file_system "$linux_release" "$1" "$scratch/$linux_release.cpio.gz" || return 1
   run_machine "$linux_image" "$scratch/$linux_release.cpio.gz" "$scratch/$linux_release.log" "$limit_s"
   status=$?
@@ -144,12 +143,17 @@ other_versions() { # names after "linux-image-"
   done
 }
 
+# shellcheck disable=SC2317 # called by attempt
 build_only() { # name after "linux-image-"
   fetch_linux "$1" headers || return 77
-  "$kernel/build.sh" "$linux_headers" --out "$build" || {
-    failed_outside "build-$linux_release"
-    return 1
-  }
+  build_modules both
+}
+
+# For more versions: what is impossible here is a failure, too.
+attempt() { # command...
+  "$@" && return
+  [ -z "$why_not" ] || echo "$why_not"
+  failed=1
 }
 
 check_tools
@@ -169,21 +173,8 @@ esac
 # GDRKIT_KERNEL_TESTS selects tests in the machine only.
 if [ -z "${GDRKIT_KERNEL_TESTS:-}${GDRKIT_KERNEL_INSTALLED:-}" ] && [ "${GDRKIT_KERNEL_LINUX:-}" != checked ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
 if [ "$full" = 1 ]; then
-  for name in $(other_versions rt-amd64 6.12-amd64); do
-    test_in_machine "$name" || {
-      [ -z "$why_not" ] || echo "$why_not"
-      failed=1
-    }
-  done
-  test_in_checked_machine || {
-    [ -z "$why_not" ] || echo "$why_not"
-    failed=1
-  }
-  for name in $(other_versions cloud-amd64 6.12-rt-amd64); do
-    build_only "$name" || {
-      [ -z "$why_not" ] || echo "$why_not"
-      failed=1
-    }
-  done
+  for name in $(other_versions rt-amd64 6.12-amd64); do attempt test_in_machine "$name"; done
+  attempt test_in_checked_machine
+  for name in $(other_versions cloud-amd64 6.12-rt-amd64); do attempt build_only "$name"; done
 fi
 exit "$failed"

@@ -2,11 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # The choice between KVM and software emulation: KVM only if the probe printed its line in time.
-set -euo pipefail
-
-rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 [ -r /dev/kvm ] && [ -w /dev/kvm ] || exit 0 # without /dev/kvm, emulation is used without a probe
 mkdir "$scratch/bin"
 printf 'busybox' >"$scratch/busybox"
@@ -18,7 +15,7 @@ chosen_with() { # body of a fake qemu-system-x86_64
   (
     busybox=$scratch/busybox GDRKIT_KERNEL_PROBE_S=1 PATH=$scratch/bin:$PATH
     # shellcheck source=kernel/rig/machine.sh
-    source "$rig/machine.sh"
+    source "$kernel/rig/machine.sh"
     choose_accelerator image >/dev/null
     echo "$accelerator"
   )
@@ -27,10 +24,7 @@ chosen_with() { # body of a fake qemu-system-x86_64
 expect() { # accelerator, body of the fake QEMU
   local chosen
   chosen=$(chosen_with "$2")
-  [ "$chosen" = "$1" ] || {
-    echo "with the fake QEMU '$2', machine.sh chose '$chosen', not '$1'"
-    exit 1
-  }
+  [ "$chosen" = "$1" ] || fail "with the fake QEMU '$2', machine.sh chose '$chosen', not '$1'"
 }
 
 expect kvm 'echo the probe has booted'

@@ -2,26 +2,17 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Without QEMU, the run is one skip with its reason, or a failure if GDRKIT_REQUIRE requires it.
-set -euo pipefail
-
-kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 # A PATH with only the tools that the script needs to report the skip.
 mkdir "$scratch/bin" "$scratch/results"
 for tool in bash dirname mkdir uname sed cat; do ln -s "$(command -v "$tool")" "$scratch/bin/"; done
 
 expect() { # rc, fragment of the output, fragment of the JUnit file, variables or arguments...
-  local rc=0 expected=$1 fragment=$2 junit=$3 output
-  shift 3
   rm -f "$scratch"/results/*
-  output=$(env -u GDRKIT_REQUIRE PATH="$scratch/bin" "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]] ||
-    { [ -n "$junit" ] && ! grep -F "$junit" "$scratch/results/kernel.xml" >/dev/null; }; then
-    printf '%s: exit status %s, expected %s, "%s" in:\n%s\nand "%s" in the results\n' "$*" "$rc" "$expected" "$fragment" "$output" "$junit"
-    exit 1
-  fi
+  expect_of "$1" "$2" env -u GDRKIT_REQUIRE PATH="$scratch/bin" "${@:4}"
+  [ -z "$3" ] || grep -F "$3" "$scratch/results/kernel.xml" >/dev/null || fail "${*:4}: the results lack \"$3\""
 }
 
 run=("$scratch/bin/bash" "$kernel/rig/run.sh")

@@ -2,29 +2,18 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # kernel/check_nvidia_symbols reports planted differences and no others.
-set -euo pipefail
-
-kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 expect() { # rc, fragment, arguments...
-  local rc=0 expected=$1 fragment=$2 output
-  shift 2
-  output=$("$kernel/check_nvidia_symbols" "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'check_nvidia_symbols %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
-    exit 1
-  fi
+  expect_of "$1" "$2" "$kernel/check_nvidia_symbols" "${@:3}"
 }
 
 plant() { # name, sed script: creates a driver's source tree whose header is ours with that change
   mkdir -p "$scratch/$1/nvidia"
   sed -e "$2" "$kernel/include/nv-p2p.h" >"$scratch/$1/nvidia/nv-p2p.h"
-  [ "$2" = "" ] || ! cmp -s "$kernel/include/nv-p2p.h" "$scratch/$1/nvidia/nv-p2p.h" || {
-    echo "the sed script '$2' changes nothing"
-    exit 1
-  }
+  [ "$2" = "" ] || ! cmp -s "$kernel/include/nv-p2p.h" "$scratch/$1/nvidia/nv-p2p.h" ||
+    fail "the sed script '$2' changes nothing"
 }
 
 expect 2 "usage:"

@@ -2,22 +2,13 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # console_to_junit.py: what passes, and everything that must fail.
-set -euo pipefail
-
-rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 expect() { # rc, fragment of the output, fragment of the JUnit file, console lines...
-  local rc=0 expected=$1 fragment=$2 junit=$3 output
-  shift 3
-  printf '%s\r\n' "$@" >"$scratch/log"
-  output=$(python3 -B "$rig/console_to_junit.py" "$scratch/log" machine "$scratch/junit.xml" 2>&1) || rc=$?
-  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]] || ! grep -F "$junit" "$scratch/junit.xml" >/dev/null; then
-    printf 'console %s: exit status %s, expected %s, "%s" in:\n%s\nand "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" \
-      "$output" "$junit" "$(cat "$scratch/junit.xml")"
-    exit 1
-  fi
+  printf '%s\r\n' "${@:4}" >"$scratch/log"
+  expect_of "$1" "$2" python3 -B "$kernel/rig/console_to_junit.py" "$scratch/log" machine "$scratch/junit.xml"
+  grep -F "$3" "$scratch/junit.xml" >/dev/null || fail "console ${*:4}: \"$3\" is not in:"$'\n'"$(cat "$scratch/junit.xml")"
 }
 
 end="machine ends"

@@ -2,22 +2,14 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # The pre-build check with planted installations, and an in-tree build of the modules as DKMS does it.
-set -euo pipefail
-
-kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 tree=$scratch/tree
+log=$scratch/log
 root=$scratch/root
 
 expect() { # rc, fragment, variables...
-  local rc=0 expected=$1 fragment=$2 output
-  shift 2
-  output=$(env GDRKIT_ROOT="$root" "$@" "$tree/dkms_prepare.sh" "$RIG_RELEASE" 2>&1) || rc=$?
-  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'dkms_prepare.sh with %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
-    exit 1
-  fi
+  expect_of "$1" "$2" env GDRKIT_ROOT="$root" "${@:3}" "$tree/dkms_prepare.sh" "$RIG_RELEASE"
 }
 
 plant_driver() { # version, licence
@@ -49,7 +41,7 @@ for flavour in open proprietary; do
   # Packages run --check first, which must write nothing to /usr/src.
   rm -f "$tree/installed.mk"
   GDRKIT_ROOT=$root "$tree/dkms_prepare.sh" --check "$RIG_RELEASE"
-  [ ! -e "$tree/installed.mk" ] || { echo "dkms_prepare.sh --check wrote installed.mk"; exit 1; }
+  [ ! -e "$tree/installed.mk" ] || fail "dkms_prepare.sh --check wrote installed.mk"
   # DKMS keeps only the module, which distributions compress. Its symbol versions must equal those of its build.
   module=$root/lib/modules/$RIG_RELEASE/updates/dkms/nvidia.ko
   mkdir -p "$(dirname "$module")"
@@ -57,19 +49,16 @@ for flavour in open proprietary; do
   mv "$root/usr/src/nvidia-$version/Module.symvers" "$scratch/symvers"
   expect 0 "symbol versions from $tree/nvidia.symvers"
   versions() { cut -f 1,2,4 "$1" | LC_ALL=C sort; }
-  diff <(versions "$scratch/symvers") <(versions "$tree/nvidia.symvers") || { echo "the symbol versions of $module.gz differ from those of its build"; exit 1; }
+  diff <(versions "$scratch/symvers") <(versions "$tree/nvidia.symvers") || fail "the symbol versions of $module.gz differ from those of its build"
   mv "$scratch/symvers" "$root/usr/src/nvidia-$version/Module.symvers"
   rm "$module.gz"
   expect 0 "building the $flavour flavour against $root/usr/src/nvidia-$version"
   # shellcheck disable=SC1091 # DKMS sources its settings the same way
   (export kernelver=$RIG_RELEASE kernel_source_dir=$RIG_HEADERS && source "$tree/dkms.conf" && cd "$tree" &&
-    eval "$CLEAN" >"$scratch/log" 2>&1 && eval "${MAKE[0]}" >>"$scratch/log" 2>&1) || {
-    echo "the $flavour build failed:"
-    grep -E 'error|ERROR|warning' "$scratch/log" | head -20
-    exit 1
-  }
+    eval "$CLEAN" >"$log" 2>&1 && eval "${MAKE[0]}" >>"$log" 2>&1) ||
+    fail "the $flavour build failed: $(grep -E 'error|ERROR|warning' "$log" | head -20)"
   for module in gdrkit_p2p_lock gdrdrv gdrkit_peermem; do
-    [ -e "$tree/$module/$module.ko" ] || { echo "the build did not create $module/$module.ko"; exit 1; }
+    [ -e "$tree/$module/$module.ko" ] || fail "the build did not create $module/$module.ko"
   done
-  [ ! -e "$tree/fake_p2p" ] || { echo "the DKMS sources contain fake_p2p"; exit 1; }
+  [ ! -e "$tree/fake_p2p" ] || fail "the DKMS sources contain fake_p2p"
 done

@@ -3,11 +3,8 @@
 # SPDX-License-Identifier: MIT
 # insmod.sh builds the modules, loads them in dependency order, and reports what is missing. insmod, rmmod and uname are
 # fakes.
-set -euo pipefail
-
-kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 root=$scratch/root
 mkdir -p "$scratch/bin" "$scratch/tree" "$root/lib/modules/$RIG_RELEASE" "$root/usr/src"
 cp -r "$kernel" "$scratch/tree/kernel"
@@ -20,20 +17,14 @@ printf '#!/bin/sh\n[ "$1" = -r ] && echo %s || exec /bin/uname "$@"\n' "$RIG_REL
 chmod +x "$scratch/bin"/*
 
 expect() { # rc, fragment, arguments...
-  local rc=0 expected=$1 fragment=$2 output
-  shift 2
-  output=$(PATH=$scratch/bin:$PATH GDRKIT_ROOT=$root "$scratch/tree/kernel/insmod.sh" "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'insmod.sh %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
-    exit 1
-  fi
+  expect_of "$1" "$2" env PATH="$scratch/bin:$PATH" GDRKIT_ROOT="$root" "$scratch/tree/kernel/insmod.sh" "${@:3}"
 }
 
 expect_calls() { # lines
   local calls
   calls=$(cat "$scratch/calls" 2>/dev/null || true)
   rm -f "$scratch/calls"
-  [ "$calls" = "$1" ] || { printf 'called:\n%s\nexpected:\n%s\n' "$calls" "$1"; exit 1; }
+  [ "$calls" = "$1" ] || fail "called:"$'\n'"$calls"$'\n'"expected:"$'\n'"$1"
 }
 
 expect 2 "unknown argument '--peer'" --peer

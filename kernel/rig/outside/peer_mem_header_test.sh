@@ -3,16 +3,8 @@
 # SPDX-License-Identifier: MIT
 # gdrkit_peermem builds against the header of an installed RDMA stack, old or new, with its symbol versions. Without a
 # stack it also builds, and does not need the core's symbols to load.
-set -euo pipefail
-
-kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-  echo "$*"
-  exit 1
-}
+# shellcheck source=kernel/rig/outside/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 # Writes a stack's header: `plain` as before MLNX_OFED 5.1, otherwise with flags and 64-bit contexts.
 write_header() { # file, kind

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Data written on one side of a mapping is read on the other, with every page layout.
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define PAGES 37
 #define SIZE (PAGES * PAGE)
@@ -26,12 +25,12 @@ static void check_both_ways(enum fake_p2p_layout layout, size_t mapped_size)
 	uint64_t handle = pin(file, va, SIZE);
 	unsigned char *mapped = map(file, handle, mapped_size);
 
-	fill_pattern(out, SIZE, 3 + layout);
+	bytes_fill(out, SIZE, 3 + layout);
 	fake_write(va, out, SIZE);
 	copy(in, mapped, mapped_size);
 	CHECK(memcmp(in, out, mapped_size) == 0);
 
-	fill_pattern(out, SIZE, 77 + layout);
+	bytes_fill(out, SIZE, 77 + layout);
 	copy(mapped, out, mapped_size);
 	fake_read(va, in, mapped_size);
 	CHECK(memcmp(in, out, mapped_size) == 0);
@@ -46,7 +45,6 @@ static void check_both_ways(enum fake_p2p_layout layout, size_t mapped_size)
 
 TEST_BOTH(data_is_copied_both_ways_in_every_layout)
 {
-	(void)is_persistent;
 	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++) {
 		check_both_ways(layout, SIZE);
 		check_both_ways(layout, SIZE - 5 * 4096);
@@ -64,12 +62,11 @@ TEST_BOTH(data_is_right_with_any_order_of_first_touches)
 	uint64_t handle = pin(file, va, size);
 	volatile uint64_t *mapped = map(file, handle, size);
 
-	(void)is_persistent;
 	for (uint64_t page = 0; page < 100; page++) {
 		word = 0x1000 + page;
 		fake_write(va + page * PAGE + 8, &word, 8);
 	}
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+	for (size_t i = 0; i < COUNT(order); i++)
 		CHECK_EQ(mapped[order[i] * PAGE / 8 + 1], 0x1000 + order[i]);
 	for (uint64_t page = 0; page < 100; page++)
 		CHECK_EQ(mapped[page * PAGE / 8 + 1], 0x1000 + page);
@@ -83,7 +80,6 @@ TEST_BOTH(two_pins_of_one_range_map_the_same_memory)
 	volatile uint32_t *first = map(file, a, 4 * PAGE), *second = map(file, b, 2 * PAGE);
 	volatile uint32_t *third = map(other, c, 4 * PAGE);
 
-	(void)is_persistent;
 	CHECK(a != b);
 	first[PAGE / 4 + 5] = 0xabcd1234;
 	__sync_synchronize();
@@ -102,7 +98,6 @@ TEST_BOTH(read_only_mapping_reads_and_does_not_write)
 	uint64_t handle = pin(file, va, PAGE);
 	unsigned char *mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, (off_t)(handle * 4096));
 
-	(void)is_persistent;
 	CHECK(mapped != MAP_FAILED);
 	fake_write(va, &word, 8);
 	CHECK_EQ(mapped[0], 0x77);
@@ -135,7 +130,6 @@ TEST_BOTH(mapped_pages_are_listed_write_combining_until_unpinned)
 	uint64_t handle = pin(file, va, 2 * PAGE);
 	void *mapped = map(file, handle, 2 * PAGE);
 
-	(void)is_persistent;
 	CHECK_EQ(info(file, handle).mapping_type, GDRDRV_MAPPING_WC);
 	CHECK_EQ(count_entries(first, PAGE, "write-combining"), 1);
 	CHECK_EQ(count_entries(second, PAGE, "write-combining"), 1);

@@ -4,11 +4,9 @@
 // are not predicted. After every test, the runner checks that nothing leaks, that the provider counted no client error
 // and that Linux logged no warning.
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define FILES 3
 #define HANDLES 8
@@ -40,7 +38,7 @@ static uint64_t any_number(struct fuzz *fuzz)
 
 	switch (pick(fuzz, 6)) {
 	case 0:
-		return edges[pick(fuzz, sizeof(edges) / sizeof(edges[0]))];
+		return edges[pick(fuzz, COUNT(edges))];
 	case 1:
 		number = (uint64_t)rand_r(&fuzz->seed) << 33 ^ (uint64_t)rand_r(&fuzz->seed) << 11;
 		return number ^ rand_r(&fuzz->seed);
@@ -59,7 +57,7 @@ static void fuzz_ioctl(struct fuzz *fuzz)
 	static const unsigned int numbers[] = { GDRDRV_PIN,    GDRDRV_PIN_V2,	  GDRDRV_UNPIN,	      GDRDRV_CALLBACK_FLAG,
 						GDRDRV_INFO,   GDRDRV_INFO_V2,	  GDRDRV_ATTRIBUTE,   GDRDRV_MAPPING_TYPE,
 						GDRDRV_PIN_V2, GDRDRV_GET_VERSION };
-	unsigned int number = numbers[pick(fuzz, sizeof(numbers) / sizeof(numbers[0]))];
+	unsigned int number = numbers[pick(fuzz, COUNT(numbers))];
 	uint64_t words[8];
 
 	for (size_t i = 0; i < 8; i++)
@@ -218,7 +216,6 @@ static void run_fuzz(unsigned int seed, int rounds)
 
 TEST_BOTH(random_calls_harm_nothing)
 {
-	(void)is_persistent;
 	run_fuzz(1, 8000);
 	run_fuzz(2, 8000);
 }

@@ -1,37 +1,19 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Handles are ranges of pages below a limit. They do not overlap and are reused only after all others.
-#define _GNU_SOURCE
 #include <stdlib.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 /* 4 KiB pages per GPU page. */
 #define STEP 16
 
-TEST(handles_are_ranges_that_do_not_overlap)
-{
-	uint64_t va = fake_alloc(20 * PAGE, FAKE_P2P_CONTIGUOUS), end = 0;
-	int file;
-
-	load_kind(true);
-	file = open_node();
-	for (uint64_t pages = 1; pages <= 20; pages++) {
-		uint64_t handle = pin(file, va, pages * PAGE);
-
-		CHECK(handle >= end && handle < 1ULL << 32);
-		end = handle + pages * STEP;
-	}
-}
-
-TEST(handles_are_not_reused_before_a_wrap)
+TEST_LOADED(handles_are_not_reused_before_a_wrap, "handle_limit=1024") /* 64 ranges of one GPU page */
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
 	bool seen[64] = {};
-	int file;
+	int file = open_node();
 
-	load("handle_limit=1024"); /* 64 ranges of one GPU page */
-	file = open_node();
 	for (int i = 0; i < 64; i++) {
 		uint64_t handle = pin(file, va, PAGE);
 
@@ -43,13 +25,11 @@ TEST(handles_are_not_reused_before_a_wrap)
 	CHECK_EQ(unpin(file, pin(file, va, PAGE)), 0); /* wraps around */
 }
 
-TEST(wrap_skips_handles_that_are_live)
+TEST_LOADED(wrap_skips_handles_that_are_live, "handle_limit=128") /* 8 ranges */
 {
 	uint64_t va = fake_alloc(4 * PAGE, FAKE_P2P_CONTIGUOUS), kept, wide;
-	int file;
+	int file = open_node();
 
-	load("handle_limit=128"); /* 8 ranges */
-	file = open_node();
 	CHECK_EQ(unpin(file, pin(file, va, PAGE)), 0);
 	kept = pin(file, va, PAGE);
 	for (int i = 0; i < 50; i++) {
@@ -64,14 +44,11 @@ TEST(wrap_skips_handles_that_are_live)
 	CHECK_EQ(info(file, wide).mapped_bytes, 4 * PAGE);
 }
 
-TEST(full_handle_space_fails_with_enomem_and_recovers)
+TEST_LOADED(full_handle_space_fails_with_enomem_and_recovers, "handle_limit=128")
 {
 	uint64_t va = fake_alloc(16 * PAGE, FAKE_P2P_CONTIGUOUS), handles[8];
-	int file, other;
+	int file = open_node(), other = open_node();
 
-	load("handle_limit=128");
-	file = open_node();
-	other = open_node();
 	CHECK_ERRNO(try_pin(file, va, 9 * PAGE), ENOMEM);
 	for (int i = 0; i < 8; i++)
 		handles[i] = pin(file, va, PAGE);
@@ -87,14 +64,12 @@ TEST(full_handle_space_fails_with_enomem_and_recovers)
 }
 
 /* The VMA of a released pin still covers its offsets: a zap or fault of another pin there would affect it. */
-TEST(handle_of_a_live_vma_is_not_reused)
+TEST_LOADED(handle_of_a_live_vma_is_not_reused, "handle_limit=64") /* 4 ranges */
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS), stale;
 	unsigned char *bytes;
-	int file;
+	int file = open_node();
 
-	load("handle_limit=64"); /* 4 ranges */
-	file = open_node();
 	stale = pin(file, va, PAGE);
 	bytes = map(file, stale, PAGE);
 	CHECK_EQ(unpin(file, stale), 0);
@@ -112,9 +87,8 @@ TEST(handle_of_a_live_vma_is_not_reused)
 	CHECK_ERRNO(try_pin(file, va, PAGE), ENOMEM);
 }
 
-TEST(handle_limits_out_of_range_do_not_load)
+TEST_PERSISTENT(handle_limits_out_of_range_do_not_load)
 {
-	load_kind(true);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 	CHECK_EQ(module_load("gdrdrv", "handle_limit=15"), EINVAL);
 	CHECK_EQ(module_load("gdrdrv", "handle_limit=4294967297"), EINVAL);
@@ -123,17 +97,15 @@ TEST(handle_limits_out_of_range_do_not_load)
 }
 
 /* Random lengths and lifetimes in a small space, compared with an array of used pages. */
-TEST(ranges_never_overlap_under_random_use)
+TEST_LOADED(ranges_never_overlap_under_random_use, "handle_limit=1024")
 {
 	struct {
 		uint64_t handle, pages;
 	} live[64] = {};
 	static bool taken[1024];
 	uint64_t va = fake_alloc(8 * PAGE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = open_node();
 
-	load("handle_limit=1024");
-	file = open_node();
 	srand(7);
 	for (int i = 0; i < 3000; i++) {
 		int slot = rand() % 64;

@@ -3,9 +3,8 @@
 // Every request with every field at and beyond its limits: errno, and no leaked pin.
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdlib.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (3 * PAGE)
 
@@ -78,8 +77,8 @@ TEST(bad_pointers_are_faults)
 	int file = open_node();
 
 	CHECK_EQ(munmap(guarded + 4096, 4096), 0);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		for (size_t j = 0; j < sizeof(pointers) / sizeof(pointers[0]); j++)
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		for (size_t j = 0; j < COUNT(pointers); j++)
 			CHECK_ERRNO(ioctl(file, numbers[i], pointers[j]), EFAULT);
 	}
 }
@@ -92,7 +91,6 @@ TEST_BOTH(pin_is_undone_if_its_result_cannot_be_copied)
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int file = open_node();
 
-	(void)is_persistent;
 	*request = (struct gdrdrv_pin_v2_request){ .address = va, .size_bytes = SIZE };
 	CHECK_EQ(mprotect(request, 4096, PROT_READ), 0);
 	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, request), EFAULT);
@@ -117,8 +115,7 @@ TEST_BOTH(pin_of_invalid_range_is_rejected)
 	};
 	int file = open_node();
 
-	(void)is_persistent;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		CHECK_ERRNO(pin_v2(file, bad[i].address, bad[i].size, 0), EINVAL);
 		CHECK_ERRNO(pin_v1(file, bad[i].address, bad[i].size, 0, 0, NULL), EINVAL);
 	}
@@ -137,8 +134,7 @@ TEST_BOTH(pin_rounds_outward_and_reports_the_range)
 	};
 	int file = open_node();
 
-	(void)is_persistent;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < COUNT(good); i++) {
 		uint64_t handle = pin(file, va + good[i].offset, good[i].size);
 		struct gdrdrv_info_v2_request about = info(file, handle);
 
@@ -200,8 +196,7 @@ TEST_BOTH(invalid_handles_are_rejected)
 	const uint64_t bad[] = { live + 1, live + SIZE / 4096, live + SIZE / 4096 - 1, NO_HANDLE, 1ULL << 32,
 				 live | 1ULL << 32, live | 1ULL << 63, ~0ULL, 0x7fffffff, 0xffffffff };
 
-	(void)is_persistent;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct gdrdrv_callback_flag_request flag = { .handle = bad[i] };
 		struct gdrdrv_info_request old = { .handle = bad[i] };
 
@@ -226,10 +221,12 @@ TEST_BOTH(mapping_types_that_x86_lacks_are_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
-	uint64_t handle = pin(file, va, SIZE);
+	uint64_t handle;
 	void *mapped;
 
-	(void)is_persistent;
+	/* A driver's flag for coherent platforms must not make x86 map a BAR cached. */
+	fake_set(FAKE_P2P_TABLE_FLAGS, 0xffffffff);
+	handle = pin(file, va, SIZE);
 	CHECK_EQ(request_type(file, handle, GDRDRV_MAPPING_NONE), 0);
 	CHECK_EQ(request_type(file, handle, GDRDRV_MAPPING_WC), 0);
 	CHECK_ERRNO(request_type(file, handle, GDRDRV_MAPPING_CACHED), EOPNOTSUPP);
@@ -244,21 +241,6 @@ TEST_BOTH(mapping_types_that_x86_lacks_are_rejected)
 	CHECK_EQ(munmap(mapped, SIZE), 0);
 	CHECK_EQ(info(file, handle).mapping_type, GDRDRV_MAPPING_NONE);
 	CHECK_EQ(request_type(file, handle, GDRDRV_MAPPING_WC), 0);
-}
-
-/* A driver's flag for coherent platforms must not make x86 map a BAR cached. */
-TEST(cacheable_flag_is_ignored_on_x86)
-{
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
-	int file;
-
-	load_kind(true);
-	file = open_node();
-	fake_set(FAKE_P2P_TABLE_FLAGS, 0xffffffff);
-	handle = pin(file, va, SIZE);
-	CHECK_ERRNO(request_type(file, handle, GDRDRV_MAPPING_CACHED), EOPNOTSUPP);
-	map(file, handle, SIZE);
-	CHECK_EQ(info(file, handle).mapping_type, GDRDRV_MAPPING_WC);
 }
 
 TEST(files_have_no_other_operations)

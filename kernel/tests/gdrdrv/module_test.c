@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Administration of the module: node, /proc, parameters, limit, log, unloading.
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (4 * PAGE)
 #define PROC "/proc/driver/gdrdrv/"
@@ -26,11 +25,10 @@ static const char *text_of(const char *path)
 	return text;
 }
 
-TEST(node_exists_with_the_module_for_all_users)
+TEST_PERSISTENT(node_exists_with_the_module_for_all_users)
 {
 	struct stat about;
 
-	load_kind(true);
 	CHECK_EQ(stat(NODE, &about), 0);
 	CHECK(S_ISCHR(about.st_mode));
 	CHECK_EQ(about.st_mode & 0777, 0666);
@@ -53,17 +51,15 @@ static void pin_as_nobody(void *argument)
 	CHECK(text_of(PROC "nv_get_pages_refcount") == NULL);
 }
 
-TEST(unprivileged_user_can_pin_and_read_only_parameters)
+TEST_PERSISTENT(unprivileged_user_can_pin_and_read_only_parameters)
 {
-	load_kind(true);
-	in_child(pin_as_nobody, NULL);
+	CHECK_EQ(in_child(pin_as_nobody, NULL), 0);
 }
 
-TEST(proc_has_the_lines_that_scripts_parse)
+TEST_PERSISTENT(proc_has_the_lines_that_scripts_parse)
 {
 	char expected[256];
 
-	load_kind(true);
 	snprintf(expected, sizeof(expected),
 		 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: yes\ndbg_enabled: 1\n"
 		 "info_enabled: 0\n",
@@ -75,21 +71,19 @@ TEST(proc_has_the_lines_that_scripts_parse)
 	CHECK(strstr(text_of(PROC "params"), "info_enabled: 1\n") != NULL);
 }
 
-TEST(refcount_exists_only_if_debugging_was_enabled_at_load)
+TEST_PERSISTENT(refcount_exists_only_if_debugging_was_enabled_at_load)
 {
-	load_kind(true);
 	CHECK(text_of(PROC "nv_get_pages_refcount") != NULL);
 	load("dbg_enabled=0");
 	CHECK(text_of(PROC "nv_get_pages_refcount") == NULL);
 }
 
-TEST(proc_counts_pins_and_bytes_of_each_owner)
+TEST_PERSISTENT(proc_counts_pins_and_bytes_of_each_owner)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	char line[64];
 	int file, other;
 
-	load_kind(true);
 	CHECK(strcmp(text_of(PROC "nv_get_pages_refcount"), "0\n") == 0);
 	CHECK(strcmp(text_of(PROC "owners"), "process pins bytes\nrefused by the NVIDIA driver: 0\n") == 0);
 	file = open_node();
@@ -105,29 +99,17 @@ TEST(proc_counts_pins_and_bytes_of_each_owner)
 	CHECK(strcmp(text_of(PROC "owners"), "process pins bytes\nrefused by the NVIDIA driver: 0\n") == 0);
 }
 
-TEST(parameters_can_be_read)
+TEST_PERSISTENT(parameters_can_be_read)
 {
 	static const char *const names[] = { "dbg_enabled", "info_enabled", "use_persistent_mapping",
 					     "pinned_limit_bytes", "handle_limit" };
 	char path[128];
 
-	load_kind(true);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT(names); i++) {
 		snprintf(path, sizeof(path), "/sys/module/gdrdrv/parameters/%s", names[i]);
 		CHECK(text_of(path) != NULL && text_of(path)[0] >= '0');
 	}
 	CHECK(strcmp(text_of("/sys/module/gdrdrv/parameters/handle_limit"), "4294967296\n") == 0);
-}
-
-TEST(module_in_use_does_not_unload)
-{
-	int file;
-
-	load_kind(true);
-	file = open_node();
-	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
-	close(file);
-	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
 static void pin_one_more(void *argument)
@@ -150,7 +132,7 @@ TEST_BOTH(limit_on_pinned_bytes_applies_per_process)
 	CHECK_ERRNO(try_pin(other, va, 1ULL << 43), ENOMEM);
 	CHECK_EQ(try_pin(other, va, PAGE), 0);
 	CHECK_ERRNO(try_pin(file, va, 1), ENOMEM);
-	in_child(pin_one_more, NULL); /* another process has its own limit */
+	CHECK_EQ(in_child(pin_one_more, NULL), 0); /* another process has its own limit */
 	CHECK_EQ(unpin(file, handle), 0);
 	CHECK_EQ(try_pin(file, va, 2 * PAGE), 0);
 	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 2);
@@ -181,13 +163,11 @@ TEST(extreme_limits_work)
 	check_limit("pinned_limit_bytes=18446744073709551615", va, 1ULL << 43, EINVAL);
 }
 
-TEST(failed_pins_do_not_count_against_the_limit)
+TEST_LOADED(failed_pins_do_not_count_against_the_limit, "pinned_limit_bytes=262144")
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = open_node();
 
-	load("pinned_limit_bytes=262144");
-	file = open_node();
 	for (int i = 0; i < 10; i++) {
 		fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, EIO);
 		CHECK_ERRNO(try_pin(file, va, SIZE), EIO);
@@ -199,15 +179,13 @@ TEST(failed_pins_do_not_count_against_the_limit)
 }
 
 /* Any user can cause thousands of errors; they must not flood the log. */
-TEST(errors_are_rate_limited)
+TEST_PERSISTENT(errors_are_rate_limited)
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
-	int lines = 0, file, log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int lines = 0, file = open_node(), log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	char record[8192];
 	ssize_t length;
 
-	load_kind(true);
-	file = open_node();
 	fake_set(FAKE_P2P_TABLE_VERSION, 0x00090000);
 	lseek(log, 0, SEEK_END);
 	for (int i = 0; i < 500; i++)
@@ -222,12 +200,11 @@ TEST(errors_are_rate_limited)
 }
 
 /* Only in the open flavour, because Linux exports trace points to GPL-compatible modules only. */
-TEST(trace_points_exist_in_the_open_flavour)
+TEST_PERSISTENT(trace_points_exist_in_the_open_flavour)
 {
 	static const char events[] = "/sys/kernel/tracing/events/gdrdrv/gdrdrv_pin/id";
 	bool is_open = strcmp(module_flavour(), "open") == 0;
 
-	load_kind(true);
 	if (access("/sys/kernel/tracing/events", F_OK))
 		test_skip("this Linux has no trace events");
 	CHECK_EQ(access(events, F_OK) == 0, is_open);

@@ -3,12 +3,10 @@
 // The node after another module: GDRCopy's own, whose scripts create the node from /proc/devices.
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define FREE_MAJOR 233 /* "experimental use" in Linux's list */
 #define MEMORY_MAJOR 1 /* of /dev/null and its like */
@@ -61,13 +59,12 @@ static void restore(void)
 	CHECK(node_works());
 }
 
-TEST(gdrcopy_scripts_find_the_name_and_create_a_working_node)
+TEST_PERSISTENT(gdrcopy_scripts_find_the_name_and_create_a_working_node)
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
 	void *bytes;
 	int file;
 
-	load_kind(true);
 	CHECK(node_works());
 	CHECK(major_in_proc() > 0);
 	make_node(major_in_proc(), 0);
@@ -81,9 +78,8 @@ TEST(gdrcopy_scripts_find_the_name_and_create_a_working_node)
 	restore();
 }
 
-TEST(node_of_a_script_works_again_after_each_load)
+TEST_PERSISTENT(node_of_a_script_works_again_after_each_load)
 {
-	load_kind(true);
 	make_node(major_in_proc(), 0);
 	for (int i = 0; i < 3; i++) {
 		unload();

@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Eight threads and two processes at once, on one file and on several.
-#define _GNU_SOURCE
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define THREADS 8
 #define SIZE (4 * PAGE)
@@ -21,7 +19,7 @@ struct worker {
 };
 
 /* Pins, maps, checks data and unpins, in memory that no other worker uses. */
-static void *live_alone(void *argument)
+static void live_alone(void *argument)
 {
 	struct worker *worker = argument;
 
@@ -40,17 +38,16 @@ static void *live_alone(void *argument)
 		if (i % 3)
 			CHECK_EQ(munmap((void *)bytes, SIZE), 0);
 	}
-	return NULL;
 }
 
-static void run_threads(void *(*body)(void *), struct worker *workers)
+static void run_threads(void (*body)(void *), struct worker *workers)
 {
-	pthread_t threads[THREADS];
+	struct thread threads[THREADS];
 
 	for (int i = 0; i < THREADS; i++)
-		CHECK_EQ(pthread_create(&threads[i], NULL, body, &workers[i]), 0);
+		thread_start(&threads[i], body, &workers[i]);
 	for (int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
+		thread_join(&threads[i]);
 }
 
 static void share_one_file(void *argument)
@@ -69,7 +66,6 @@ TEST_BOTH(eight_threads_share_one_file)
 {
 	int seed = 7;
 
-	(void)is_persistent;
 	share_one_file(&seed);
 	CHECK_EQ(provider_pins(), 0);
 }
@@ -79,9 +75,8 @@ TEST_BOTH(two_processes_of_eight_threads_do_not_interfere)
 	int seeds[] = { 1000000, 2000000 };
 	pid_t first = start_child(share_one_file, &seeds[0]), second = start_child(share_one_file, &seeds[1]);
 
-	(void)is_persistent;
-	end_child(first);
-	end_child(second);
+	CHECK_EQ(wait_for(first), 0);
+	CHECK_EQ(wait_for(second), 0);
 	CHECK_EQ(provider_pins(), 0);
 }
 
@@ -93,7 +88,7 @@ static bool is_one_of(int error, int a, int b, int c)
 }
 
 /* All threads use the same few handles. Each result must be possible in some order of events. */
-static void *race(void *argument)
+static void race(void *argument)
 {
 	struct worker *worker = argument;
 
@@ -140,7 +135,6 @@ static void *race(void *argument)
 			}
 		}
 	}
-	return NULL;
 }
 
 static void race_for_handles(int rounds)
@@ -160,23 +154,24 @@ static void race_for_handles(int rounds)
 
 TEST_BOTH(eight_threads_race_for_the_same_handles)
 {
-	(void)is_persistent;
 	race_for_handles(200);
 }
 
 /* With few handles, so that each is reused soon. */
-TEST(eight_threads_race_while_handles_wrap)
+static void race_while_handles_wrap(int rounds)
 {
 	load("handle_limit=1024 use_persistent_mapping=0");
-	race_for_handles(200);
+	race_for_handles(rounds);
 	load("handle_limit=1024");
-	race_for_handles(200);
+	race_for_handles(rounds);
+}
+
+TEST(eight_threads_race_while_handles_wrap)
+{
+	race_while_handles_wrap(200);
 }
 
 TEST_LONG(eight_threads_race_for_long, 600)
 {
-	load("handle_limit=1024 use_persistent_mapping=0");
-	race_for_handles(10000);
-	load("handle_limit=1024");
-	race_for_handles(10000);
+	race_while_handles_wrap(10000);
 }

@@ -1,34 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Only the process that opened a file can use it. However a process ends, nothing leaks.
-#define _GNU_SOURCE
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (3 * PAGE)
-
-struct held {
-	uint64_t va;
-	int file;
-	uint64_t handle;
-	unsigned char *bytes;
-};
-
-static struct held make(void)
-{
-	struct held made = { .va = fake_alloc(SIZE, FAKE_P2P_REVERSED), .file = open_node() };
-
-	made.handle = pin(made.file, made.va, SIZE);
-	made.bytes = map(made.file, made.handle, SIZE);
-	return made;
-}
 
 static void await_pins(uint64_t expected)
 {
@@ -39,7 +20,7 @@ static void await_pins(uint64_t expected)
 
 static void check_other_process(void *argument)
 {
-	struct held *held = argument;
+	struct pinned *held = argument;
 	struct gdrdrv_version_request version;
 	struct gdrdrv_attribute_request attribute = { .attribute = 1 };
 	char scratch[64] = {};
@@ -57,19 +38,16 @@ static void check_other_process(void *argument)
 
 TEST_BOTH(forked_child_has_neither_file_nor_mapping)
 {
-	struct held held = make();
+	struct pinned held = map_new(SIZE);
 
-	(void)is_persistent;
 	CHECK_EQ(touch_write(held.bytes), 0);
-	in_child(check_other_process, &held);
+	CHECK_EQ(in_child(check_other_process, &held), 0);
 	for (size_t at = 0; at < SIZE; at += PAGE) {
 		pid_t child = fork();
-		int status;
 
 		if (child == 0)
 			_exit(touch(held.bytes + at));
-		CHECK_EQ(waitpid(child, &status, 0), child);
-		CHECK_EQ(WEXITSTATUS(status), SIGSEGV);
+		CHECK_EQ(WEXITSTATUS(wait_for(child)), SIGSEGV);
 	}
 	CHECK_EQ(touch_write(held.bytes), 0);
 	CHECK_EQ(info(held.file, held.handle).mapping_type, GDRDRV_MAPPING_WC);
@@ -78,10 +56,8 @@ TEST_BOTH(forked_child_has_neither_file_nor_mapping)
 
 static void open_and_pin_own(void *argument)
 {
-	struct held *held = argument, own = { .va = fake_alloc(SIZE, FAKE_P2P_RUNS), .file = open_node() };
+	struct pinned *held = argument, own = map_new(SIZE);
 
-	own.handle = pin(own.file, own.va, SIZE);
-	own.bytes = map(own.file, own.handle, SIZE);
 	CHECK_EQ(touch(own.bytes), 0);
 	CHECK_EQ(unpin(own.file, own.handle), 0);
 	close(own.file);
@@ -92,41 +68,20 @@ static void open_and_pin_own(void *argument)
 
 TEST_BOTH(child_can_open_and_pin_its_own)
 {
-	struct held held = make();
+	struct pinned held = map_new(SIZE);
 
-	(void)is_persistent;
-	in_child(open_and_pin_own, &held);
+	CHECK_EQ(in_child(open_and_pin_own, &held), 0);
 	CHECK_EQ(touch_write(held.bytes), 0);
 	CHECK_EQ(provider_pins(), 1);
 }
 
-static void send_file(int socket, int file)
+/* Takes a file of another process, as if that process had sent it. */
+static int take_file(pid_t process, int file)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {}, byte = 1;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int taken = (int)syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, process, 0), file, 0);
 
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(header), &file, sizeof(int));
-	CHECK_EQ(sendmsg(socket, &message, 0), 1);
-}
-
-static int receive_file(int socket)
-{
-	char control[CMSG_SPACE(sizeof(int))] = {}, byte;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	int file;
-
-	CHECK_EQ(recvmsg(socket, &message, 0), 1);
-	CHECK(CMSG_FIRSTHDR(&message) != NULL);
-	memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
-	return file;
+	CHECK(taken >= 0);
+	return taken;
 }
 
 /*
@@ -135,32 +90,31 @@ static int receive_file(int socket)
  */
 TEST_BOTH(received_file_is_unusable_and_its_last_close_leaks_no_pin)
 {
-	int sockets[2], done[2];
-	struct held held;
-	pid_t child;
+	struct pinned held;
+	int sockets[2];
 	char byte = 1;
+	pid_t child;
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-	CHECK_EQ(pipe(done), 0);
-	child = fork(); /* before the file is opened, so that the child gets it only by the message */
+	child = fork(); /* before the file is opened, so that the child does not inherit it */
 	if (child == 0) {
-		struct held received = { .file = receive_file(sockets[1]) };
-
-		check_other_process(&received);
+		CHECK_EQ(read(sockets[1], &held, sizeof(held)), sizeof(held));
+		held.file = take_file(getppid(), held.file);
+		check_other_process(&held);
 		CHECK_EQ(write(sockets[1], &byte, 1), 1);
-		CHECK_EQ(read(done[0], &byte, 1), 1);
-		check_other_process(&received);
+		CHECK_EQ(read(sockets[1], &byte, 1), 1);
+		check_other_process(&held);
 		_exit(0);
 	}
-	held = make();
-	send_file(sockets[0], held.file);
+	held = map_new(SIZE);
+	CHECK_EQ(write(sockets[0], &held, sizeof(held)), sizeof(held));
 	CHECK_EQ(read(sockets[0], &byte, 1), 1);
 	CHECK_EQ(munmap(held.bytes, SIZE), 0);
 	close(held.file);
 	usleep(20000);
 	CHECK_EQ(provider_pins(), 1); /* the child has the file */
-	CHECK_EQ(write(done[1], &byte, 1), 1);
-	end_child(child);
+	CHECK_EQ(write(sockets[0], &byte, 1), 1);
+	CHECK_EQ(wait_for(child), 0);
 	if (!is_persistent) {
 		usleep(20000);
 		CHECK_EQ(provider_pins(), 1);
@@ -172,97 +126,61 @@ TEST_BOTH(received_file_is_unusable_and_its_last_close_leaks_no_pin)
 static void exit_without_cleanup(void *argument)
 {
 	(void)argument;
-	make();
-	make();
+	map_new(SIZE);
+	map_new(SIZE);
 }
 
 TEST_BOTH(exit_without_unpin_leaves_nothing)
 {
-	(void)is_persistent;
 	for (int i = 0; i < 5; i++)
-		in_child(exit_without_cleanup, NULL);
+		CHECK_EQ(in_child(exit_without_cleanup, NULL), 0);
 	await_pins(0);
 }
 
-static void *close_and_wait(void *argument)
+static void unmap_and_close(void *argument)
 {
-	struct held *held = argument;
+	struct pinned *held = argument;
 
 	munmap(held->bytes, SIZE);
 	close(held->file);
-	return NULL;
-}
-
-TEST_BOTH(threads_share_their_process_file)
-{
-	struct held held = make();
-	pthread_t thread;
-
-	(void)is_persistent;
-	CHECK_EQ(pthread_create(&thread, NULL, close_and_wait, &held), 0);
-	pthread_join(thread, NULL);
-	await_pins(0);
 }
 
 /* An exec ends the mappings. The file, if inherited, still belongs to this process. */
+static void map_and_exec(void *argument)
+{
+	struct pinned held = map_new(SIZE);
+
+	(void)argument;
+	CHECK_EQ(touch(held.bytes), 0);
+	fcntl(held.file, F_SETFD, 0);
+	execl("/bin/busybox", "busybox", "true", NULL);
+	_exit(1);
+}
+
 TEST_BOTH(exec_ends_mappings_and_closes)
 {
-	(void)is_persistent;
-	pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		struct held held = make();
-
-		CHECK_EQ(touch(held.bytes), 0);
-		fcntl(held.file, F_SETFD, 0);
-		execl("/bin/busybox", "busybox", "true", NULL);
-		_exit(1);
-	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, 0);
+	CHECK_EQ(in_child(map_and_exec, NULL), 0);
 	await_pins(0);
 }
 
-/* Operations during which a child is killed. */
-static void pin_once(struct held *held)
+/* For a child that is killed while it pins. */
+static void do_nothing(void *argument)
 {
-	held->handle = pin(held->file, held->va, SIZE);
+	(void)argument;
 }
 
-static void unpin_once(struct held *held)
-{
-	unpin(held->file, held->handle);
-}
-
-static void close_once(struct held *held)
-{
-	munmap(held->bytes, SIZE);
-	close(held->file);
-}
-
-static void free_once(struct held *held)
-{
-	fake_free(held->va);
-}
-
-/* Creating the pin does not pass the step at which `body` is paused, so the pause can be armed before. */
-static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool is_made_before)
+/* Makes a mapping and runs `body`. Kills the child at this step of one of them. */
+static void kill_in(enum fake_p2p_step step, void (*body)(void *pinned))
 {
 	pid_t child;
-	int status;
 
 	fake_report(); /* opens the provider's node in this process, so that the child's memory outlives the child */
 	fake_pause(step);
 	child = fork();
 	if (child == 0) {
-		struct held held = { .va = fake_alloc(SIZE, FAKE_P2P_RUNS), .file = open_node() };
+		struct pinned held = map_new(SIZE);
 
-		if (is_made_before) {
-			held.handle = pin(held.file, held.va, SIZE);
-			held.bytes = map(held.file, held.handle, SIZE);
-			touch(held.bytes);
-		}
+		touch(held.bytes);
 		body(&held);
 		pause();
 	}
@@ -270,47 +188,40 @@ static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool i
 	kill(child, SIGKILL);
 	usleep(10000); /* so that the signal is pending when the call resumes */
 	fake_resume(step);
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK(WIFSIGNALED(status));
+	CHECK(WIFSIGNALED(wait_for(child)));
 	await_pins(0);
 }
 
 TEST_BOTH(killed_while_pinning_leaves_nothing)
 {
-	(void)is_persistent;
-	kill_in(FAKE_P2P_GET_ENTER, pin_once, false);
-	kill_in(FAKE_P2P_GET_LEAVE, pin_once, false);
+	kill_in(FAKE_P2P_GET_ENTER, do_nothing);
+	kill_in(FAKE_P2P_GET_LEAVE, do_nothing);
 }
 
 TEST_BOTH(killed_while_unpinning_leaves_nothing)
 {
-	(void)is_persistent;
-	kill_in(FAKE_P2P_PUT_ENTER, unpin_once, true);
-	kill_in(FAKE_P2P_PUT_LEAVE, unpin_once, true);
+	kill_in(FAKE_P2P_PUT_ENTER, run_unpin);
+	kill_in(FAKE_P2P_PUT_LEAVE, run_unpin);
 }
 
 TEST_BOTH(killed_while_closing_leaves_nothing)
 {
-	(void)is_persistent;
-	kill_in(FAKE_P2P_PUT_ENTER, close_once, true);
-	kill_in(FAKE_P2P_PUT_LEAVE, close_once, true);
+	kill_in(FAKE_P2P_PUT_ENTER, unmap_and_close);
+	kill_in(FAKE_P2P_PUT_LEAVE, unmap_and_close);
 }
 
-TEST(killed_while_its_memory_is_freed_leaves_nothing)
+TEST_REVOCABLE(killed_while_its_memory_is_freed_leaves_nothing)
 {
-	load_kind(false);
-	kill_in(FAKE_P2P_CALLBACK_ENTER, free_once, true);
-	kill_in(FAKE_P2P_CALLBACK_LEAVE, free_once, true);
+	kill_in(FAKE_P2P_CALLBACK_ENTER, free_memory);
+	kill_in(FAKE_P2P_CALLBACK_LEAVE, free_memory);
 }
 
 /* Kills the child at arbitrary points of all operations. */
 TEST_BOTH(killed_at_any_moment_leaves_nothing)
 {
-	(void)is_persistent;
 	fake_report();
 	for (int i = 0; i < 25; i++) {
 		pid_t child = fork();
-		int status;
 
 		if (child == 0) {
 			uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
@@ -330,8 +241,7 @@ TEST_BOTH(killed_at_any_moment_leaves_nothing)
 		}
 		usleep(2000 + i * 700);
 		kill(child, SIGKILL);
-		CHECK_EQ(waitpid(child, &status, 0), child);
-		CHECK(WIFSIGNALED(status));
+		CHECK(WIFSIGNALED(wait_for(child)));
 	}
 	await_pins(0);
 }

@@ -1,12 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Errors and invalid results of the NVIDIA driver.
-#define _GNU_SOURCE
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (4 * PAGE)
 
@@ -26,7 +23,7 @@ TEST_BOTH(errors_of_the_driver_reach_the_program)
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
 
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+	for (size_t i = 0; i < COUNT(errors); i++) {
 		fake_fail(get_call(is_persistent), 1, errors[i]);
 		CHECK_ERRNO(try_pin(file, va, SIZE), errors[i]);
 		CHECK_EQ(provider_pins(), 0);
@@ -37,26 +34,22 @@ TEST_BOTH(errors_of_the_driver_reach_the_program)
 }
 
 /* The driver's ENOTSUPP is 524, which user space does not define. */
-TEST(not_supported_becomes_an_errno_of_user_space)
+TEST_REVOCABLE(not_supported_becomes_an_errno_of_user_space)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = open_node();
 
-	load_kind(false);
-	file = open_node();
 	fake_fail(FAKE_P2P_CALL_GET, 1, 524);
 	CHECK_ERRNO(try_pin(file, va, SIZE), EOPNOTSUPP);
 }
 
-TEST(pins_fall_back_if_the_driver_has_no_persistent_ones)
+TEST_PERSISTENT(pins_fall_back_if_the_driver_has_no_persistent_ones)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
 	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
 	unsigned char *bytes;
-	int file;
+	int file = open_node();
 
-	load_kind(true);
-	file = open_node();
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 524);
 	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, &forced), EOPNOTSUPP);
 	handle = pin(file, va, SIZE);
@@ -71,40 +64,39 @@ TEST(pins_fall_back_if_the_driver_has_no_persistent_ones)
 }
 
 /* Other errors concern this memory; a fallback would hide them. */
-TEST(pins_do_not_fall_back_for_other_errors)
+TEST_PERSISTENT(pins_do_not_fall_back_for_other_errors)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = open_node();
 
-	load_kind(true);
-	file = open_node();
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, ENOMEM);
 	CHECK_ERRNO(try_pin(file, va, SIZE), ENOMEM);
 	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST(forcing_pcie_is_rejected_if_the_driver_lacks_it)
+TEST_PERSISTENT(forcing_pcie_is_rejected_if_the_driver_lacks_it)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
-	int file;
+	int file = open_node();
 
-	load_kind(true);
-	file = open_node();
 	fake_set(FAKE_P2P_REFUSE_FORCE_BAR1, 1);
 	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, &forced), EINVAL);
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 }
 
-static void check_damage(enum fake_p2p_damage damage, int expected)
+static void check_table(enum fake_p2p_knob knob, uint64_t value, int expected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
 
-	fake_set(FAKE_P2P_DAMAGE, damage);
-	CHECK_ERRNO(try_pin(file, va, SIZE), expected);
+	fake_set(knob, value);
+	if (expected)
+		CHECK_ERRNO(try_pin(file, va, SIZE), expected);
+	else
+		CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
 	CHECK_EQ(provider_pins(), 0);
-	fake_set(FAKE_P2P_DAMAGE, FAKE_P2P_SOUND);
+	fake_reset();
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 	close(file);
 	fake_free(va);
@@ -112,48 +104,23 @@ static void check_damage(enum fake_p2p_damage damage, int expected)
 
 TEST_BOTH(damaged_tables_are_rejected_and_released)
 {
-	(void)is_persistent;
 	for (int damage = FAKE_P2P_SOUND + 1; damage < FAKE_P2P_DAMAGES; damage++) {
-		check_damage(damage, EIO);
+		check_table(FAKE_P2P_DAMAGE, damage, EIO);
 		CHECK(test_log_has("gdrdrv: the NVIDIA driver"));
 	}
 }
 
-TEST_BOTH(table_versions_1_and_2_are_supported)
+TEST_BOTH(table_versions_1_and_2_with_pages_of_64_kib_are_supported)
 {
-	static const struct {
-		uint32_t version;
-		int error;
-	} cases[] = { { 0x00010000, 0 }, { 0x00010002, 0 }, { 0x00010003, 0 }, { 0x00020000, 0 }, { 0x00020009, 0 },
-		      { 0x00030000, EFAULT }, { 0, EFAULT }, { 0xffffffff, EFAULT } };
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file = open_node();
+	static const uint32_t good[] = { 0x00010000, 0x00010002, 0x00010003, 0x00020000, 0x00020009 };
+	static const uint32_t bad[] = { 0x00030000, 0, 0xffffffff };
 
-	(void)is_persistent;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		fake_set(FAKE_P2P_TABLE_VERSION, cases[i].version);
-		if (cases[i].error)
-			CHECK_ERRNO(try_pin(file, va, SIZE), cases[i].error);
-		else
-			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
-		CHECK_EQ(provider_pins(), 0);
-	}
-}
-
-TEST_BOTH(other_page_sizes_are_rejected)
-{
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file = open_node();
-
-	(void)is_persistent;
-	for (unsigned int size = 0; size < 5; size++) {
-		fake_set(FAKE_P2P_PAGE_SIZE, size);
-		if (size == 1)
-			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
-		else
-			CHECK_ERRNO(try_pin(file, va, SIZE), EINVAL);
-		CHECK_EQ(provider_pins(), 0);
-	}
+	for (size_t i = 0; i < COUNT(good); i++)
+		check_table(FAKE_P2P_TABLE_VERSION, good[i], 0);
+	for (size_t i = 0; i < COUNT(bad); i++)
+		check_table(FAKE_P2P_TABLE_VERSION, bad[i], EFAULT);
+	for (unsigned int size = 0; size < 5; size++)
+		check_table(FAKE_P2P_PAGE_SIZE, size, size == 1 ? 0 : EINVAL);
 }
 
 /* The program loses handle and mapping, but the driver keeps the pin. */
@@ -174,12 +141,11 @@ static int lose(bool is_persistent, uint64_t va)
 }
 
 /* The failed put has already dropped the driver's reference on the GPU; a second one would drop another pin's. */
-TEST(persistent_pin_that_the_driver_does_not_release_is_not_put_twice)
+TEST_PERSISTENT(persistent_pin_that_the_driver_does_not_release_is_not_put_twice)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file;
 
-	load_kind(true);
 	file = lose(true, va);
 	CHECK_EQ(fake_report().refused_pins, 1);
 	close(file);
@@ -192,12 +158,11 @@ TEST(persistent_pin_that_the_driver_does_not_release_is_not_put_twice)
 }
 
 /* The module retries later. */
-TEST(revocable_pin_that_the_driver_does_not_release_is_retried)
+TEST_REVOCABLE(revocable_pin_that_the_driver_does_not_release_is_retried)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file;
 
-	load_kind(false);
 	file = lose(false, va);
 	CHECK_EQ(provider_pins(), 1);
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EBUSY); /* at the close below, which retries */
@@ -209,13 +174,11 @@ TEST(revocable_pin_that_the_driver_does_not_release_is_retried)
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-TEST(callback_of_a_pin_that_was_not_released_ends_it)
+TEST_REVOCABLE(callback_of_a_pin_that_was_not_released_ends_it)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = open_node();
 
-	load_kind(false);
-	file = open_node();
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);
 	CHECK_ERRNO(unpin(file, pin(file, va, SIZE)), EIO);
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);

@@ -6,27 +6,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 
-#include "client.h"
+#include "../support/gdrdrv.h"
 
 #define SIZE (4 * PAGE)
-
-struct mapped_pin {
-	uint64_t va;
-	int file;
-	uint64_t handle;
-	unsigned char *bytes;
-};
-
-static struct mapped_pin make(void)
-{
-	struct mapped_pin made = { .va = fake_alloc(SIZE, FAKE_P2P_RUNS), .file = open_node() };
-
-	made.handle = pin(made.file, made.va, SIZE);
-	made.bytes = map(made.file, made.handle, SIZE);
-	return made;
-}
 
 TEST_BOTH(invalid_offsets_and_sizes_are_rejected)
 {
@@ -35,7 +18,6 @@ TEST_BOTH(invalid_offsets_and_sizes_are_rejected)
 	uint64_t handle = pin(file, va, SIZE), unaligned = pin(file, va + 4096, PAGE);
 	void *bytes;
 
-	(void)is_persistent;
 	CHECK_ERRNO((long)try_map(file, handle, 0), EINVAL);
 	CHECK_ERRNO((long)try_map(file, handle, SIZE + 1), EINVAL);
 	CHECK_ERRNO((long)try_map(file, handle, SIZE + 4096), EINVAL);
@@ -56,7 +38,6 @@ TEST_BOTH(private_writable_mappings_are_rejected)
 	int file = open_node(), read_only = open(NODE, O_RDONLY | O_CLOEXEC);
 	uint64_t handle = pin(file, va, SIZE), other = pin(read_only, va, SIZE);
 
-	(void)is_persistent;
 	CHECK_ERRNO((long)mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, (off_t)handle * 4096), EINVAL);
 	CHECK_ERRNO((long)mmap(NULL, SIZE, PROT_READ, MAP_PRIVATE, file, (off_t)handle * 4096), EINVAL);
 	CHECK_ERRNO((long)try_map(read_only, other, SIZE), EACCES);
@@ -66,9 +47,8 @@ TEST_BOTH(private_writable_mappings_are_rejected)
 
 TEST_BOTH(partial_munmap_is_rejected_and_changes_nothing)
 {
-	struct mapped_pin made = make();
+	struct pinned made = map_new(SIZE);
 
-	(void)is_persistent;
 	CHECK_ERRNO(munmap(made.bytes, 4096), EINVAL);
 	CHECK_ERRNO(munmap(made.bytes, SIZE - 4096), EINVAL);
 	CHECK_ERRNO(munmap(made.bytes + 4096, SIZE - 4096), EINVAL);
@@ -76,21 +56,18 @@ TEST_BOTH(partial_munmap_is_rejected_and_changes_nothing)
 	CHECK_ERRNO(mprotect(made.bytes, 4096, PROT_READ), EINVAL);
 	/* The errno of this failure is Linux's choice. */
 	CHECK(mmap(made.bytes + 8192, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(made.bytes + at), 0);
+	check_touches(made.bytes, SIZE, 0);
 	CHECK_EQ(info(made.file, made.handle).mapping_type, GDRDRV_MAPPING_WC);
 	CHECK_EQ(unpin(made.file, made.handle), 0);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch(made.bytes + at), SIGBUS);
+	check_touches(made.bytes, SIZE, SIGBUS);
 }
 
 /* Regardless of mremap's result, no page may stay reachable at either address after the unpin. */
 TEST_BOTH(mremap_leaves_no_page_reachable_after_unpin)
 {
-	struct mapped_pin made = make();
+	struct pinned made = map_new(SIZE);
 	unsigned char *elsewhere = mmap(NULL, 4 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)is_persistent;
 	CHECK_ERRNO((long)mremap(made.bytes, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere), EINVAL);
 	CHECK_ERRNO((long)mremap(made.bytes, SIZE, 2 * SIZE, MREMAP_MAYMOVE), EFAULT);
 	CHECK((long)mremap(made.bytes, SIZE, PAGE, 0) == -1);
@@ -98,36 +75,20 @@ TEST_BOTH(mremap_leaves_no_page_reachable_after_unpin)
 	CHECK((long)mremap(made.bytes + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere + SIZE) == -1);
 	CHECK((long)mremap(made.bytes, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL) == -1);
 	CHECK_EQ(info(made.file, made.handle).mapping_type, GDRDRV_MAPPING_WC);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(made.bytes + at), 0);
+	check_touches(made.bytes, SIZE, 0);
 	CHECK_EQ(unpin(made.file, made.handle), 0);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch(made.bytes + at), SIGBUS);
+	CHECK_EQ(provider_pins(), 0);
+	check_touches(made.bytes, SIZE, SIGBUS);
 	for (size_t at = 0; at < 4 * SIZE; at += 4096)
 		CHECK(touch(elsewhere + at) != 0);
 	CHECK_EQ(munmap(made.bytes, SIZE), 0);
 }
 
-TEST_BOTH(unpin_ends_access_and_munmap_still_works)
-{
-	struct mapped_pin made = make();
-
-	(void)is_persistent;
-	CHECK_EQ(touch_write(made.bytes), 0);
-	CHECK_EQ(unpin(made.file, made.handle), 0);
-	CHECK_EQ(provider_pins(), 0);
-	CHECK_EQ(touch(made.bytes), SIGBUS);
-	CHECK_EQ(touch_write(made.bytes + SIZE - 1), SIGBUS);
-	CHECK_EQ(munmap(made.bytes, SIZE), 0);
-	CHECK_ERRNO(try_info(made.file, made.handle), EINVAL);
-}
-
 /* The VMA keeps the file and therefore the pin. */
 TEST_BOTH(mapping_works_after_close_and_munmap_releases_all)
 {
-	struct mapped_pin made = make();
+	struct pinned made = map_new(SIZE);
 
-	(void)is_persistent;
 	close(made.file);
 	CHECK_EQ(touch_write(made.bytes), 0);
 	CHECK_EQ(provider_pins(), 1);
@@ -140,9 +101,8 @@ TEST_BOTH(mapping_works_after_close_and_munmap_releases_all)
 
 TEST_BOTH(unpin_ends_access_after_madvise_and_mprotect)
 {
-	struct mapped_pin made = make();
+	struct pinned made = map_new(SIZE);
 
-	(void)is_persistent;
 	CHECK_ERRNO(madvise(made.bytes, SIZE, MADV_DOFORK), EINVAL);
 	CHECK((madvise(made.bytes, SIZE, MADV_DONTNEED)) == -1);
 	CHECK((madvise(made.bytes, SIZE, MADV_DODUMP)) == -1);
@@ -158,12 +118,11 @@ TEST_BOTH(unpin_ends_access_after_madvise_and_mprotect)
 /* A page reference other than a PTE would survive the pin. */
 TEST_BOTH(nothing_can_take_page_references_of_a_mapping)
 {
-	struct mapped_pin made = make();
+	struct pinned made = map_new(SIZE);
 	char copy[64];
 	struct iovec remote = { made.bytes, sizeof(copy) }, local = { copy, sizeof(copy) };
 	int pipes[2], memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
-	(void)is_persistent;
 	CHECK_EQ(touch(made.bytes), 0);
 	CHECK_EQ(pipe(pipes), 0);
 	CHECK_ERRNO(vmsplice(pipes[1], &remote, 1, 0), EFAULT);
@@ -179,13 +138,12 @@ TEST_BOTH(nothing_can_take_page_references_of_a_mapping)
 /* VmFlags in /proc/self/smaps: io, pf (no struct page), dc (not copied by fork), de, dd. */
 TEST_BOTH(mapping_has_the_flags_of_device_memory)
 {
-	struct mapped_pin made = make();
+	struct pinned made = map_new(SIZE);
 	FILE *smaps = fopen("/proc/self/smaps", "r");
 	char line[512];
 	bool is_ours = false, found = false;
 	unsigned long start, end;
 
-	(void)is_persistent;
 	CHECK(smaps != NULL);
 	while (fgets(line, sizeof(line), smaps)) {
 		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
@@ -203,12 +161,10 @@ TEST_BOTH(mapping_has_the_flags_of_device_memory)
 /* Two sessions use the same offsets; unpinning in one must not end the other's mapping. */
 TEST_BOTH(sessions_do_not_affect_each_others_mappings)
 {
-	struct mapped_pin first = make(), second = make();
+	struct pinned first = map_new(SIZE), second = map_new(SIZE);
 
-	(void)is_persistent;
 	CHECK_EQ(first.handle, second.handle);
 	CHECK_EQ(unpin(first.file, first.handle), 0);
 	CHECK_EQ(touch(first.bytes), SIGBUS);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(touch_write(second.bytes + at), 0);
+	check_touches(second.bytes, SIZE, 0);
 }

@@ -119,13 +119,6 @@ int cuCtxSetCurrent(void *context)
 	return SUCCESS;
 }
 
-/* A stack of one context suffices: no thread pushes a second one. */
-int cuCtxPushCurrent_v2(void *context)
-{
-	current = context;
-	return SUCCESS;
-}
-
 int cuCtxPopCurrent_v2(void **context)
 {
 	*context = current;
@@ -140,11 +133,6 @@ int cuThreadExchangeStreamCaptureMode(int *mode)
 
 	own = *mode;
 	*mode = before;
-	return SUCCESS;
-}
-
-int cuCtxSynchronize(void)
-{
 	return SUCCESS;
 }
 
@@ -192,18 +180,6 @@ int cuMemFreeHost(void *address)
 	return SUCCESS;
 }
 
-int cuMemAllocAsync(uint64_t *va, size_t size, void *stream)
-{
-	(void)stream;
-	return cuMemAlloc_v2(va, size);
-}
-
-int cuMemFreeAsync(uint64_t va, void *stream)
-{
-	(void)stream;
-	return cuMemFree_v2(va);
-}
-
 int cuMemGetAddressRange_v2(uint64_t *start, size_t *size, uint64_t va)
 {
 	int at;
@@ -226,18 +202,6 @@ int cuMemGetAllocationGranularity(size_t *granularity, const void *properties, i
 	return SUCCESS;
 }
 
-int cuMemAddressReserve(uint64_t *va, size_t size, size_t alignment, uint64_t hint, unsigned long long flags)
-{
-	(void)alignment, (void)hint, (void)flags;
-	return cuMemAlloc_v2(va, size);
-}
-
-int cuMemAddressFree(uint64_t va, size_t size)
-{
-	(void)size;
-	return cuMemFree_v2(va);
-}
-
 int cuMemCreate(uint64_t *handle, size_t size, const void *properties, unsigned long long flags)
 {
 	(void)size, (void)properties, (void)flags;
@@ -250,24 +214,6 @@ int cuMemRelease(uint64_t handle)
 	return handle == 1 ? SUCCESS : INVALID_VALUE;
 }
 
-int cuMemMap(uint64_t va, size_t size, size_t offset, uint64_t handle, unsigned long long flags)
-{
-	(void)va, (void)size, (void)offset, (void)handle, (void)flags;
-	return SUCCESS;
-}
-
-int cuMemUnmap(uint64_t va, size_t size)
-{
-	(void)va, (void)size;
-	return SUCCESS;
-}
-
-int cuMemSetAccess(uint64_t va, size_t size, const void *access, size_t count)
-{
-	(void)va, (void)size, (void)access, (void)count;
-	return SUCCESS;
-}
-
 int cuMemcpyHtoD_v2(uint64_t target, const void *source, size_t size)
 {
 	return pwrite(opened(), source, size, (off_t)target) == (ssize_t)size ? SUCCESS : INVALID_VALUE;
@@ -276,18 +222,6 @@ int cuMemcpyHtoD_v2(uint64_t target, const void *source, size_t size)
 int cuMemcpyDtoH_v2(void *target, uint64_t source, size_t size)
 {
 	return pread(opened(), target, size, (off_t)source) == (ssize_t)size ? SUCCESS : INVALID_VALUE;
-}
-
-int cuMemcpyHtoDAsync_v2(uint64_t target, const void *source, size_t size, void *stream)
-{
-	(void)stream;
-	return cuMemcpyHtoD_v2(target, source, size);
-}
-
-int cuMemcpyDtoHAsync_v2(void *target, uint64_t source, size_t size, void *stream)
-{
-	(void)stream;
-	return cuMemcpyDtoH_v2(target, source, size);
 }
 
 int cuMemsetD8_v2(uint64_t target, unsigned char value, size_t size)
@@ -343,12 +277,6 @@ int cuPointerGetAttributes(unsigned count, int *attributes, void **data, uint64_
 	return SUCCESS;
 }
 
-int cuPointerSetAttribute(const void *value, int attribute, uint64_t va)
-{
-	(void)value, (void)attribute, (void)va;
-	return SUCCESS;
-}
-
 int cuStreamCreate(void **stream, unsigned flags)
 {
 	(void)flags;
@@ -356,25 +284,32 @@ int cuStreamCreate(void **stream, unsigned flags)
 	return SUCCESS;
 }
 
-int cuStreamDestroy_v2(void *stream)
-{
-	(void)stream;
-	return SUCCESS;
-}
+/* Same effect for the parameters that matter; callers pass the others in registers, which these functions ignore. */
+#define ALSO(name, same) __typeof__(same) name __attribute__((alias(#same)));
+/* A stack of one context suffices: no thread pushes a second one. */
+ALSO(cuCtxPushCurrent_v2, cuCtxSetCurrent)
+ALSO(cuMemAllocAsync, cuMemAlloc_v2)
+ALSO(cuMemFreeAsync, cuMemFree_v2)
+ALSO(cuMemcpyHtoDAsync_v2, cuMemcpyHtoD_v2)
+ALSO(cuMemcpyDtoHAsync_v2, cuMemcpyDtoH_v2)
+/* Virtual memory management: the memory is allocated and freed with its address range. */
+ALSO(cuMemAddressReserve, cuMemAlloc_v2)
+ALSO(cuMemAddressFree, cuMemFree_v2)
 
-int cuStreamSynchronize(void *stream)
-{
-	(void)stream;
-	return SUCCESS;
-}
-
-#define NONE(name)                     \
+#define RETURNS(result, name)          \
 	int name(void)                 \
 	{                              \
-		return NOT_SUPPORTED;  \
+		return result;         \
 	}
-NONE(cuMemAllocManaged)
-NONE(cuMemRetainAllocationHandle)
-NONE(cuMemExportToShareableHandle)
-NONE(cuIpcGetMemHandle)
-NONE(cuMemcpy2DAsync_v2)
+RETURNS(SUCCESS, cuCtxSynchronize)
+RETURNS(SUCCESS, cuMemMap)
+RETURNS(SUCCESS, cuMemSetAccess)
+RETURNS(SUCCESS, cuMemUnmap)
+RETURNS(SUCCESS, cuPointerSetAttribute)
+RETURNS(SUCCESS, cuStreamDestroy_v2)
+RETURNS(SUCCESS, cuStreamSynchronize)
+RETURNS(NOT_SUPPORTED, cuIpcGetMemHandle)
+RETURNS(NOT_SUPPORTED, cuMemAllocManaged)
+RETURNS(NOT_SUPPORTED, cuMemExportToShareableHandle)
+RETURNS(NOT_SUPPORTED, cuMemRetainAllocationHandle)
+RETURNS(NOT_SUPPORTED, cuMemcpy2DAsync_v2)

@@ -2,45 +2,36 @@
 // SPDX-License-Identifier: MIT
 // Ends of a pin other than unpin: freed memory, forks, process exit, closed contexts.
 #include <gdrapi.h>
-#include <gdrkit/gdrkit.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "../support/test.h"
-#include "buffer.h"
+#include "context.h"
 
 #define SIZE (3 * GPU_PAGE)
 
 struct mapping {
 	gdrkit_context_t context;
+	uint64_t va;
 	gdrkit_pin_t pin;
 	unsigned char *bytes;
 };
 
 static struct mapping map_in(gdrkit_context_t context, uint64_t va)
 {
-	struct mapping mapping = { .context = context };
-	void *address = NULL;
+	struct mapping mapping = { .context = context, .va = va, .pin = pinned(context, va, SIZE) };
 
-	if (gdrkit_pin(context, va, SIZE, &mapping.pin) || gdrkit_map(mapping.pin, NULL, &address))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
-	mapping.bytes = address;
+	mapping.bytes = mapped(mapping.pin);
 	return mapping;
 }
 
 static struct mapping make_mapping(uint64_t va)
 {
-	gdrkit_context_t context;
-
-	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
-	return map_in(context, va);
+	return map_in(opened(), va);
 }
 
 TEST(memory_freed_under_a_persistent_pin_stays_readable)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping mapping = make_mapping(va);
 	unsigned char bytes[100];
 
@@ -51,7 +42,7 @@ TEST(memory_freed_under_a_persistent_pin_stays_readable)
 	CHECK_EQ(gdrkit_read(mapping.pin, 0, bytes, sizeof(bytes)), 0);
 	bytes_check(bytes, sizeof(bytes), 1);
 	/* New allocations must not get these pages. */
-	buffer_check(buffer_make(64 * GPU_PAGE, FAKE_P2P_CONTIGUOUS, 9), 64 * GPU_PAGE, 9);
+	fake_check(fake_alloc_filled(64 * GPU_PAGE, FAKE_P2P_CONTIGUOUS, 9), 64 * GPU_PAGE, 9);
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
 	CHECK_EQ(gdrkit_unpin(mapping.pin), 0);
@@ -72,7 +63,7 @@ static struct mapping make_revocable(uint64_t va, int refusal)
 
 static void free_under(int refusal)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping mapping = make_revocable(va, refusal);
 	void *address = NULL;
 
@@ -81,8 +72,7 @@ static void free_under(int refusal)
 	fake_free(va);
 	CHECK_EQ(fake_report().used_pages, 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
-	for (size_t at = 0; at < SIZE; at += 4096)
-		CHECK_EQ(signal_of_load(mapping.bytes + at), SIGBUS);
+	check_touches(mapping.bytes, SIZE, SIGBUS);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
 	CHECK_EQ(-gdrkit_map(mapping.pin, NULL, &address), EINVAL);
@@ -95,32 +85,27 @@ static void free_under(int refusal)
 TEST(memory_freed_under_a_revocable_pin_is_gone_and_reported)
 {
 	free_under(EOPNOTSUPP);
-}
-
-/* ENOTSUPP is 524 in the driver; user space does not define it. */
-TEST(memory_freed_after_driver_error_524_is_gone_likewise)
-{
-	free_under(524);
+	free_under(524); /* the driver's ENOTSUPP, which user space does not define */
 }
 
 TEST(data_of_a_new_owner_of_freed_pages_is_unreachable)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1), next;
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_CONTIGUOUS, 1), next;
 	struct mapping mapping = make_revocable(va, EOPNOTSUPP);
 	uint64_t place = fake_physical(va);
 
 	bytes_check(mapping.bytes, SIZE, 1);
 	fake_free(va);
-	next = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 2);
+	next = fake_alloc_filled(SIZE, FAKE_P2P_CONTIGUOUS, 2);
 	CHECK_EQ(fake_physical(next), place); /* the same pages */
-	CHECK_EQ(signal_of_load(mapping.bytes), SIGBUS);
+	CHECK_EQ(touch(mapping.bytes), SIGBUS);
 	CHECK_EQ(gdrkit_close(mapping.context), 0);
-	buffer_check(next, SIZE, 2);
+	fake_check(next, SIZE, 2);
 }
 
 TEST(end_of_one_mapping_does_not_affect_another)
 {
-	uint64_t first = buffer_make(SIZE, FAKE_P2P_RUNS, 1), second = buffer_make(SIZE, FAKE_P2P_REVERSED, 2);
+	uint64_t first = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 1), second = fake_alloc_filled(SIZE, FAKE_P2P_REVERSED, 2);
 	struct mapping gone = make_revocable(first, EOPNOTSUPP), kept = map_in(gone.context, second);
 
 	fake_free(first);
@@ -134,11 +119,12 @@ TEST(end_of_one_mapping_does_not_affect_another)
 
 TEST(end_of_one_context_does_not_affect_another)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping first = make_mapping(va), second = make_mapping(va);
 
 	CHECK_EQ(-gdrkit_unpin((gdrkit_pin_t){ first.pin.value + 1 }), EINVAL);
 	CHECK_EQ(gdrkit_close(first.context), 0);
+	CHECK_EQ(touch(first.bytes), SIGSEGV);
 	CHECK_EQ(-gdrkit_unpin(first.pin), EINVAL);
 	bytes_check(second.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_write(second.pin, 0, "M", 1), 0);
@@ -146,37 +132,16 @@ TEST(end_of_one_context_does_not_affect_another)
 	CHECK_EQ(gdrkit_close(second.context), 0);
 }
 
-TEST(access_after_close_faults)
+/* The children pin their parent's memory. */
+static void use_parents_objects(void *argument)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
-	struct mapping mapping = make_mapping(va);
-
-	CHECK_EQ(gdrkit_close(mapping.context), 0);
-	CHECK_EQ(signal_of_load(mapping.bytes), SIGSEGV);
-}
-
-static int in_child(void (*body)(struct mapping *mapping, uint64_t va), struct mapping *mapping, uint64_t va)
-{
-	int status = -1;
-	pid_t child = fork();
-
-	if (child == 0) {
-		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* the child pins the parent's buffer */
-		body(mapping, va);
-		_exit(0);
-	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child);
-	return status;
-}
-
-static void use_parents_objects(struct mapping *mapping, uint64_t va)
-{
+	struct mapping *mapping = argument;
 	gdrkit_pin_t pin;
 	void *address;
 	char byte = 0;
 
-	CHECK_EQ(signal_of_load(mapping->bytes), SIGSEGV);
-	CHECK_EQ(-gdrkit_pin(mapping->context, va, 1, &pin), EACCES);
+	CHECK_EQ(touch(mapping->bytes), SIGSEGV);
+	CHECK_EQ(-gdrkit_pin(mapping->context, mapping->va, 1, &pin), EACCES);
 	CHECK_EQ(-gdrkit_map(mapping->pin, NULL, &address), EACCES);
 	CHECK_EQ(-gdrkit_is_invalidated(mapping->pin), EACCES);
 	CHECK_EQ(-gdrkit_unmap(mapping->pin), EACCES);
@@ -185,40 +150,39 @@ static void use_parents_objects(struct mapping *mapping, uint64_t va)
 	CHECK_EQ(-gdrkit_close(mapping->context), EACCES);
 }
 
-static void open_own_context(struct mapping *mapping, uint64_t va)
+static void open_own_context(void *argument)
 {
-	struct mapping mine = make_mapping(va);
+	struct mapping *mapping = argument, mine = make_mapping(mapping->va);
 
 	bytes_check(mine.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_unpin(mine.pin), 0);
 	CHECK_EQ(gdrkit_close(mine.context), 0);
-	CHECK_EQ(signal_of_load(mapping->bytes), SIGSEGV);
+	CHECK_EQ(touch(mapping->bytes), SIGSEGV);
 }
 
-static void exit_without_cleanup(struct mapping *mapping, uint64_t va)
+static void exit_without_cleanup(void *mapping)
 {
-	make_mapping(va);
-	(void)mapping;
+	make_mapping(((struct mapping *)mapping)->va);
 }
 
-static void kill_itself(struct mapping *mapping, uint64_t va)
+static void kill_itself(void *mapping)
 {
-	make_mapping(va);
-	(void)mapping;
+	make_mapping(((struct mapping *)mapping)->va);
 	raise(SIGKILL);
 }
 
 TEST(forked_children_cannot_use_their_parents_objects)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping mapping = make_mapping(va);
 	gdr_mh_t handle;
 	gdr_t g = gdr_open();
 
+	fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1);
 	CHECK(g != NULL);
 	CHECK_EQ(gdr_pin_buffer(g, va, SIZE, 0, 0, &handle), 0);
-	CHECK_EQ(in_child(use_parents_objects, &mapping, va), 0);
-	CHECK_EQ(in_child(open_own_context, &mapping, va), 0);
+	CHECK_EQ(in_child(use_parents_objects, &mapping), 0);
+	CHECK_EQ(in_child(open_own_context, &mapping), 0);
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdr_close(g), 0);
 	CHECK_EQ(gdrkit_unpin(mapping.pin), 0);
@@ -227,11 +191,12 @@ TEST(forked_children_cannot_use_their_parents_objects)
 
 TEST(process_exit_releases_everything)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping mapping = make_mapping(va);
 
-	CHECK_EQ(in_child(exit_without_cleanup, &mapping, va), 0);
-	CHECK_EQ(WTERMSIG(in_child(kill_itself, &mapping, va)), SIGKILL);
+	fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1);
+	CHECK_EQ(in_child(exit_without_cleanup, &mapping), 0);
+	CHECK_EQ(WTERMSIG(in_child(kill_itself, &mapping)), SIGKILL);
 	CHECK_EQ(fake_report().persistent_pins, 1);
 	bytes_check(mapping.bytes, SIZE, 1);
 	/* This process exits with its own pin in place; the runner checks for leaks. */

@@ -1,43 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // gdrkit's C API: opening, data in both directions, and errors.
-#include <gdrkit/gdrkit.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../support/module.h"
-#include "../support/test.h"
-#include "buffer.h"
+#include "context.h"
 
 #define SIZE (5 * GPU_PAGE)
-
-static gdrkit_context_t opened(void)
-{
-	gdrkit_context_t context = { 0 };
-
-	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "cannot open a context: %s", gdrkit_last_error());
-	return context;
-}
-
-static gdrkit_pin_t pinned(gdrkit_context_t context, uint64_t va, size_t size)
-{
-	gdrkit_pin_t pin = { 0 };
-
-	if (gdrkit_pin(context, va, size, &pin))
-		test_fail(__FILE__, __LINE__, "cannot pin %zu bytes at 0x%llx: %s", size, (unsigned long long)va,
-			  gdrkit_last_error());
-	return pin;
-}
-
-static unsigned char *mapped(gdrkit_pin_t pin)
-{
-	void *address = NULL;
-
-	if (gdrkit_map(pin, NULL, &address))
-		test_fail(__FILE__, __LINE__, "cannot map: %s", gdrkit_last_error());
-	return address;
-}
 
 TEST(module_is_the_selected_backend)
 {
@@ -71,7 +40,7 @@ TEST(missing_module_is_reported)
 
 static void copy_both_ways(enum fake_p2p_layout layout)
 {
-	uint64_t va = buffer_make(SIZE, layout, 1);
+	uint64_t va = fake_alloc_filled(SIZE, layout, 1);
 	gdrkit_context_t context = opened();
 	gdrkit_pin_t pin = pinned(context, va, SIZE);
 	unsigned char *address = mapped(pin), *bytes = malloc(SIZE);
@@ -79,10 +48,10 @@ static void copy_both_ways(enum fake_p2p_layout layout)
 	bytes_check(address, SIZE, 1);
 	CHECK_EQ(gdrkit_read(pin, 0, bytes, SIZE), 0);
 	bytes_check(bytes, SIZE, 1);
-	buffer_fill(bytes, SIZE, 2);
+	bytes_fill(bytes, SIZE, 2);
 	CHECK_EQ(gdrkit_write(pin, 0, bytes, SIZE), 0);
-	buffer_check(va, SIZE, 2);
-	buffer_fill(bytes, SIZE, 3);
+	fake_check(va, SIZE, 2);
+	bytes_fill(bytes, SIZE, 3);
 	fake_write(va, bytes, SIZE);
 	memset(bytes, 0, SIZE);
 	CHECK_EQ(gdrkit_read(pin, 0, bytes, SIZE), 0);
@@ -93,19 +62,10 @@ static void copy_both_ways(enum fake_p2p_layout layout)
 	fake_free(va);
 }
 
-TEST(data_is_right_both_ways_on_contiguous_pages)
+TEST(data_is_right_both_ways_in_every_layout)
 {
-	copy_both_ways(FAKE_P2P_CONTIGUOUS);
-}
-
-TEST(data_is_right_both_ways_on_reversed_pages)
-{
-	copy_both_ways(FAKE_P2P_REVERSED);
-}
-
-TEST(data_is_right_both_ways_on_runs_of_pages)
-{
-	copy_both_ways(FAKE_P2P_RUNS);
+	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++)
+		copy_both_ways(layout);
 }
 
 /* Every size at every offset from an unaligned start must change exactly the requested bytes. */
@@ -115,16 +75,16 @@ TEST_WITHIN(unaligned_ranges_touch_their_own_bytes_only, 60)
 	static const size_t offsets[] = { 0, 1, 3, 8, 63, 64, 4095, GPU_PAGE - 1, GPU_PAGE };
 	const size_t start = GPU_PAGE + 1001, length = 3 * GPU_PAGE;
 	unsigned char *truth = malloc(SIZE), *seen = malloc(SIZE), *source = malloc(SIZE);
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 5);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, 5);
 	gdrkit_context_t context = opened();
 	gdrkit_pin_t pin = pinned(context, va + start, length);
 	unsigned int seed = 6;
 
 	mapped(pin);
-	buffer_fill(truth, SIZE, 5);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		for (size_t j = 0; j < sizeof(offsets) / sizeof(offsets[0]); j++) {
-			buffer_fill(source, sizes[i], ++seed);
+	bytes_fill(truth, SIZE, 5);
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		for (size_t j = 0; j < COUNT(offsets); j++) {
+			bytes_fill(source, sizes[i], ++seed);
 			CHECK_EQ(gdrkit_write(pin, offsets[j], source, sizes[i]), 0);
 			memcpy(truth + start + offsets[j], source, sizes[i]);
 			memset(seen, 0, sizes[i]);
@@ -148,7 +108,7 @@ static int map_as(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void **addres
 TEST(only_the_platforms_mapping_types_work)
 {
 	struct gdrkit_pin_info info = { .struct_size = sizeof(info) };
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_CONTIGUOUS, 1);
 	gdrkit_context_t context = opened();
 	gdrkit_pin_t pin = pinned(context, va, SIZE);
 	void *address;
@@ -177,7 +137,7 @@ static void check_pin_error(gdrkit_context_t context, uint64_t va, size_t size, 
 
 TEST(errors_of_the_driver_are_described)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_CONTIGUOUS, 1);
 	gdrkit_context_t context = opened();
 	char stack;
 
@@ -208,7 +168,7 @@ static void set_limit(const char *bytes)
 
 TEST(exceeded_process_limit_is_described)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_CONTIGUOUS, 1);
 	gdrkit_context_t context = opened();
 	gdrkit_pin_t first;
 

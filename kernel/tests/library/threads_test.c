@@ -1,51 +1,33 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Many threads and processes at once, and memory that is freed while they use it.
-#include <gdrkit/gdrkit.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "../support/test.h"
-#include "buffer.h"
+#include "context.h"
 
 #define THREADS 8
 #define ROUNDS 20
 #define SLICE (GPU_PAGE + 4321) /* adjacent slices share a GPU page */
 
 struct worker {
-	pthread_t thread;
+	struct thread thread;
 	gdrkit_context_t context;
 	uint64_t va;
 	unsigned int seed;
 };
 
-static gdrkit_context_t opened(void)
-{
-	gdrkit_context_t context;
-
-	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
-	return context;
-}
-
-static void *work(void *argument)
+static void work(void *argument)
 {
 	struct worker *worker = argument;
 	unsigned char *bytes = malloc(SLICE);
 
 	for (int round = 0; round < ROUNDS; round++) {
-		gdrkit_pin_t pin;
-		void *address;
+		gdrkit_pin_t pin = pinned(worker->context, worker->va, SLICE);
 
-		if (gdrkit_pin(worker->context, worker->va, SLICE, &pin) ||
-		    gdrkit_map(pin, NULL, &address))
-			test_fail(__FILE__, __LINE__, "round %d: %s", round, gdrkit_last_error());
-		buffer_fill(bytes, SLICE, worker->seed + round);
+		mapped(pin);
+		bytes_fill(bytes, SLICE, worker->seed + round);
 		CHECK_EQ(gdrkit_write(pin, 0, bytes, SLICE), 0);
 		memset(bytes, 0, SLICE);
 		CHECK_EQ(gdrkit_read(pin, 0, bytes, SLICE), 0);
@@ -55,7 +37,6 @@ static void *work(void *argument)
 		CHECK_EQ(gdrkit_unpin(pin), 0);
 	}
 	free(bytes);
-	return NULL;
 }
 
 static void run_threads(uint64_t va, bool is_shared)
@@ -65,11 +46,11 @@ static void run_threads(uint64_t va, bool is_shared)
 
 	for (unsigned int i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){ .context = is_shared ? shared : opened(), .va = va + i * SLICE, .seed = 50 * i };
-		CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+		thread_start(&workers[i].thread, work, &workers[i]);
 	}
 	for (unsigned int i = 0; i < THREADS; i++) {
-		pthread_join(workers[i].thread, NULL);
-		buffer_check(va + i * SLICE, SLICE, 50 * i + ROUNDS - 1);
+		thread_join(&workers[i].thread);
+		fake_check(va + i * SLICE, SLICE, 50 * i + ROUNDS - 1);
 		if (!is_shared)
 			CHECK_EQ(gdrkit_close(workers[i].context), 0);
 	}
@@ -87,30 +68,29 @@ TEST_WITHIN(eight_threads_of_eight_contexts_copy_correctly, 60)
 	run_threads(fake_alloc(THREADS * SLICE, FAKE_P2P_RUNS), false);
 }
 
+static void work_alone(void *va)
+{
+	struct worker alone = { .va = *(uint64_t *)va + THREADS * SLICE, .seed = 7 };
+
+	fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* the parent checks the data */
+	alone.context = opened();
+	work(&alone);
+	CHECK_EQ(gdrkit_close(alone.context), 0);
+}
+
 TEST_WITHIN(two_processes_copy_correctly, 60)
 {
 	uint64_t va = fake_alloc(2 * THREADS * SLICE, FAKE_P2P_RUNS);
-	pid_t child = fork();
-	int status = -1;
+	pid_t child = start_child(work_alone, &va);
 
-	if (child == 0) {
-		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* this process checks the child's data */
-		struct worker alone = { .context = opened(), .va = va + THREADS * SLICE, .seed = 7 };
-
-		work(&alone);
-		CHECK_EQ(gdrkit_close(alone.context), 0);
-		_exit(0);
-	}
-	CHECK(child > 0);
 	run_threads(va, true);
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, 0);
-	buffer_check(va + THREADS * SLICE, SLICE, 7 + ROUNDS - 1);
+	CHECK_EQ(wait_for(child), 0);
+	fake_check(va + THREADS * SLICE, SLICE, 7 + ROUNDS - 1);
 }
 
 /* A thread that reads until the memory is revoked. */
 struct reader {
-	pthread_t thread;
+	struct thread thread;
 	gdrkit_pin_t pin;
 	atomic_int rounds;
 	atomic_int signal;
@@ -123,7 +103,7 @@ static void jump_back(int number)
 	siglongjmp(back, number);
 }
 
-static void *read_on(void *argument)
+static void read_on(void *argument)
 {
 	struct reader *reader = argument;
 	unsigned char *bytes = malloc(2 * GPU_PAGE);
@@ -131,7 +111,7 @@ static void *read_on(void *argument)
 
 	if (number) {
 		atomic_store(&reader->signal, number);
-		return NULL;
+		return;
 	}
 	for (;;) {
 		CHECK_EQ(gdrkit_read(reader->pin, 0, bytes, 2 * GPU_PAGE), 0);
@@ -149,16 +129,12 @@ TEST_WITHIN(copies_read_the_memory_or_raise_sigbus, 60)
 	sigaction(SIGBUS, &action, NULL);
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, EOPNOTSUPP);
 	for (int round = 0; round < 5; round++) {
-		uint64_t va = buffer_make(2 * GPU_PAGE, FAKE_P2P_REVERSED, 3);
+		uint64_t va = fake_alloc_filled(2 * GPU_PAGE, FAKE_P2P_REVERSED, 3);
 
 		for (int i = 0; i < 4; i++) {
-			void *address;
-
-			readers[i] = (struct reader){ 0 };
-			if (gdrkit_pin(context, va, 2 * GPU_PAGE, &readers[i].pin) ||
-			    gdrkit_map(readers[i].pin, NULL, &address))
-				test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
-			CHECK_EQ(pthread_create(&readers[i].thread, NULL, read_on, &readers[i]), 0);
+			readers[i] = (struct reader){ .pin = pinned(context, va, 2 * GPU_PAGE) };
+			mapped(readers[i].pin);
+			thread_start(&readers[i].thread, read_on, &readers[i]);
 		}
 		for (int i = 0; i < 4; i++) {
 			while (atomic_load(&readers[i].rounds) < 2)
@@ -166,9 +142,9 @@ TEST_WITHIN(copies_read_the_memory_or_raise_sigbus, 60)
 		}
 		fake_free(va);
 		/* The pages are reused immediately; no reader may see the new contents. */
-		buffer_make(2 * GPU_PAGE, FAKE_P2P_REVERSED, 4);
+		fake_alloc_filled(2 * GPU_PAGE, FAKE_P2P_REVERSED, 4);
 		for (int i = 0; i < 4; i++) {
-			pthread_join(readers[i].thread, NULL);
+			thread_join(&readers[i].thread);
 			CHECK_EQ(atomic_load(&readers[i].signal), SIGBUS);
 			CHECK_EQ(gdrkit_is_invalidated(readers[i].pin), 1);
 			CHECK_EQ(gdrkit_unpin(readers[i].pin), 0);

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: MIT
 // The libraries with modules of every version: they send only requests that the version supports.
 #include <gdrapi.h>
-#include <gdrkit/gdrkit.h>
 #include <stdlib.h>
 
-#include "../support/test.h"
-#include "buffer.h"
+#include "context.h"
 #include "old_module.h"
 
 #define SIZE (3 * GPU_PAGE)
@@ -25,26 +23,24 @@ static void check_requests(unsigned int minor)
 
 static void own_api_on(unsigned int minor)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, minor + 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_RUNS, minor + 1);
 	unsigned char *bytes = malloc(SIZE);
 	struct gdrkit_map_options options = { .struct_size = sizeof(options), .mapping_type = GDRKIT_MAPPING_CACHED };
 	gdrkit_context_t context;
 	gdrkit_pin_t pin;
 	void *address = NULL;
-	int result;
 
 	old_module_emulate(2 << 16 | minor);
-	if (gdrkit_open(NULL, &context) || gdrkit_pin(context, va + 5, SIZE - 5, &pin))
-		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error());
-	result = gdrkit_map(pin, &options, &address);
-	CHECK_EQ(-result, EOPNOTSUPP);
+	context = opened();
+	pin = pinned(context, va + 5, SIZE - 5);
+	CHECK_EQ(-gdrkit_map(pin, &options, &address), EOPNOTSUPP);
 	CHECK_EQ(old_module_received(8), minor >= 5); /* REQ_MAPPING_TYPE */
-	CHECK_EQ(gdrkit_map(pin, NULL, &address), 0);
+	mapped(pin);
 	CHECK_EQ(gdrkit_is_invalidated(pin), 0);
-	buffer_fill(bytes, SIZE, minor + 20);
+	bytes_fill(bytes, SIZE, minor + 20);
 	CHECK_EQ(gdrkit_write(pin, 0, bytes + 5, SIZE - 5), 0);
 	fake_write(va, bytes, 5);
-	buffer_check(va, SIZE, minor + 20);
+	fake_check(va, SIZE, minor + 20);
 	CHECK_EQ(gdrkit_close(context), 0);
 	check_requests(minor);
 	fake_free(va);
@@ -59,7 +55,7 @@ TEST(own_api_works_on_every_version)
 
 static void drop_in_on(unsigned int minor)
 {
-	uint64_t va = buffer_make(SIZE, FAKE_P2P_REVERSED, minor + 1);
+	uint64_t va = fake_alloc_filled(SIZE, FAKE_P2P_REVERSED, minor + 1);
 	int major_number = -1, minor_number = -1, value = -1;
 	void *address = NULL;
 	gdr_info_t info;

@@ -1,22 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Cost of a registration by size: measurements without limits, because the machine is emulated.
-#include "../support/test.h"
-
 #include <stdlib.h>
-#include <time.h>
 
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define ROUNDS 9
-
-static long nanoseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
-}
 
 static int by_value(const void *left, const void *right)
 {
@@ -33,15 +22,15 @@ static void measure(const struct mode *mode, uint64_t pages)
 	uint32_t id;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		long start = nanoseconds(), middle;
+		long start = test_now_ns(), middle;
 
 		CHECK_EQ(core_register(va, pages * FAKE_P2P_PAGE, &id), 1);
-		begin[i] = nanoseconds() - start;
+		begin[i] = test_now_ns() - start;
 		if (i == 0)
 			check_reaches(id, &place);
-		middle = nanoseconds();
+		middle = test_now_ns();
 		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-		end[i] = nanoseconds() - middle;
+		end[i] = test_now_ns() - middle;
 	}
 	qsort(begin, ROUNDS, sizeof(begin[0]), by_value);
 	qsort(end, ROUNDS, sizeof(end[0]), by_value);
@@ -53,8 +42,7 @@ static void measure(const struct mode *mode, uint64_t pages)
 
 TEST_LONG(cost_of_a_registration_by_size, 240)
 {
-	if (test_is_checked())
-		test_skip("the debug Linux's checks cost more than what is measured");
+	test_skip_on_checked();
 	for (int mode = 0; mode < MODES; mode++) {
 		client_load(&modes[mode]);
 		for (uint64_t pages = 1; pages <= 16384; pages *= 16 / (pages == 4096 ? 4 : 1))

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Log messages if the client cannot be loaded.
-#include "../support/test.h"
-
 #include <stdio.h>
 
-#include "../support/module.h"
-#include "core.h"
+#include "../support/rdma_core.h"
+
+#define SIZE FAKE_P2P_PAGE
 
 static void check_parameter(const char *name, char expected)
 {
@@ -21,14 +20,10 @@ static void check_parameter(const char *name, char expected)
 	CHECK_EQ(found, expected);
 }
 
-TEST(parameters_can_be_read)
+TEST_ALL_MODES(parameters_can_be_read)
 {
-	for (int mode = 0; mode < MODES; mode++) {
-		client_load(&modes[mode]);
-		check_parameter("persistent", modes[mode].is_persistent ? 'Y' : 'N');
-		check_parameter("invalidate_unmaps", mode == 2 ? 'N' : 'Y');
-		client_unload();
-	}
+	check_parameter("persistent", mode->is_persistent ? 'Y' : 'N');
+	check_parameter("invalidate_unmaps", mode == LEGACY ? 'N' : 'Y');
 }
 
 TEST(persistent_is_the_default)
@@ -71,10 +66,10 @@ TEST(refusal_of_the_core_is_reported)
 {
 	client_load(PERSISTENT);
 	client_unload();
-	core_set(FAKE_CORE_REFUSE_CLIENTS, 1);
+	fake_set(FAKE_CORE_REFUSE_CLIENTS, 1);
 	CHECK_EQ(module_load(CLIENT, ""), EINVAL);
 	CHECK(test_log_has("the RDMA core refused it"));
-	core_set(FAKE_CORE_REFUSE_CLIENTS, 0);
+	fake_set(FAKE_CORE_REFUSE_CLIENTS, 0);
 	client_load(PERSISTENT);
 	client_unload();
 }

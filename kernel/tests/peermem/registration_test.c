@@ -1,15 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Registrations without failures: the adapter's addresses, and leaks.
-#include "../support/test.h"
-
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "../support/module.h"
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define SIZE (9 * FAKE_P2P_PAGE)
 
@@ -34,47 +29,30 @@ static void check_range(uint64_t address, uint64_t size)
 	free(place.pages);
 }
 
-static void check_mode(const struct mode *mode)
+TEST_ALL_MODES(adapter_reaches_the_memory)
 {
-	client_load(mode);
 	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++) {
-		uint64_t va = fake_alloc(SIZE, layout);
+		uint64_t start = fake_alloc(SIZE, layout);
 
-		for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-			check_range(va + ranges[i].offset, ranges[i].size);
-		fake_free(va);
-	}
-	client_unload();
-}
-
-TEST(adapter_reaches_the_memory_persistent) { check_mode(PERSISTENT); }
-TEST(adapter_reaches_the_memory_unmapping) { check_mode(UNMAPPING); }
-TEST(adapter_reaches_the_memory_legacy) { check_mode(LEGACY); }
-
-TEST(registration_can_end_after_every_step)
-{
-	for (int mode = 0; mode < MODES; mode++) {
-		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
-
-		client_load(&modes[mode]);
-		for (int steps = FAKE_CORE_GET_PAGES; steps <= FAKE_CORE_STOP; steps++) {
-			uint32_t id = core_registration(va + 5, SIZE - 5, steps);
-
-			CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-			CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
-		}
-		client_unload();
-		fake_free(va);
+		for (size_t i = 0; i < COUNT(ranges); i++)
+			check_range(start + ranges[i].offset, ranges[i].size);
 	}
 }
 
-TEST(each_single_step_releases_its_part)
+TEST_ALL_MODES(registration_can_end_after_every_step)
 {
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_REVERSED);
-	uint32_t id;
+	for (int steps = FAKE_CORE_GET_PAGES; steps <= FAKE_CORE_STOP; steps++) {
+		uint32_t id = core_registration(va + 5, SIZE - 5, steps);
 
-	client_load(PERSISTENT);
-	id = core_registration(va, SIZE, FAKE_CORE_STOP);
+		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
+		CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
+	}
+}
+
+TEST_MODES(each_single_step_releases_its_part, PERSISTENT, PERSISTENT)
+{
+	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
+
 	CHECK_EQ(fake_report().mappings, 1);
 	CHECK_EQ(core_step(FAKE_CORE_STOP, id), 0);
 	check_reaches_nothing(id);
@@ -84,71 +62,41 @@ TEST(each_single_step_releases_its_part)
 	CHECK_EQ(core_step(FAKE_CORE_PUT_PAGES, id), 0);
 	CHECK_EQ(fake_report().persistent_pins, 0);
 	CHECK_EQ(core_step(FAKE_CORE_RELEASE, id), 0);
-	client_unload();
-	fake_free(va);
 }
 
-TEST(pages_are_pinned_once)
+TEST_ALL_MODES(two_registrations_of_one_range_are_independent)
 {
-	for (int mode = 0; mode < MODES; mode++) {
-		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
-
-		client_load(&modes[mode]);
-		core_step(FAKE_CORE_DEREGISTER, core_registration(va, SIZE, FAKE_CORE_STOP));
-		CHECK_EQ(fake_report().gets, 1);
-		client_unload();
-		fake_free(va);
-	}
-}
-
-TEST(two_registrations_of_one_range_are_independent)
-{
-	for (int mode = 0; mode < MODES; mode++) {
-		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
-		struct place place = place_of(va, SIZE);
-		uint32_t first, second;
-
-		client_load(&modes[mode]);
-		first = core_registration(va, SIZE, FAKE_CORE_STOP);
-		second = core_registration(va, SIZE, FAKE_CORE_STOP);
-		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, first), 0);
-		check_reaches(second, &place);
-		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, second), 0);
-		client_unload();
-		fake_free(va);
-		free(place.pages);
-	}
-}
-
-TEST(memory_that_is_not_the_gpus_is_not_accepted)
-{
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
-	uint32_t id;
-
-	for (int mode = 0; mode < MODES; mode++) {
-		client_load(&modes[mode]);
-		CHECK_EQ(core_acquire((uintptr_t)&id, sizeof(id), &id), 0);
-		CHECK_EQ(core_acquire(0, 4096, &id), 0);
-		CHECK_EQ(core_acquire(va, 0, &id), 0);
-		CHECK_EQ(core_acquire(va, SIZE + 1, &id), 0);
-		CHECK_EQ(core_acquire(va, ~0ULL, &id), 0);
-		CHECK_EQ(core_acquire(~0ULL - 5, 4, &id), 0);
-		CHECK_EQ(core_acquire(~0ULL - 5, 400, &id), 0);
-		CHECK_EQ(core_acquire(1, 1ULL << 62, &id), 0);
-		CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
-		client_unload();
-	}
-	fake_free(va);
-}
-
-TEST(persistent_memory_stays_until_it_is_deregistered)
-{
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS), other;
 	struct place place = place_of(va, SIZE);
+	uint32_t first = core_registration(va, SIZE, FAKE_CORE_STOP);
+	uint32_t second = core_registration(va, SIZE, FAKE_CORE_STOP);
+
+	CHECK_EQ(fake_report().gets, 2); /* each is pinned once */
+	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, first), 0);
+	check_reaches(second, &place);
+	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, second), 0);
+}
+
+TEST_ALL_MODES(memory_that_is_not_the_gpus_is_not_accepted)
+{
 	uint32_t id;
 
-	client_load(PERSISTENT);
-	id = core_registration(va, SIZE, FAKE_CORE_STOP);
+	CHECK_EQ(core_acquire((uintptr_t)&id, sizeof(id), &id), 0);
+	CHECK_EQ(core_acquire(0, 4096, &id), 0);
+	CHECK_EQ(core_acquire(va, 0, &id), 0);
+	CHECK_EQ(core_acquire(va, SIZE + 1, &id), 0);
+	CHECK_EQ(core_acquire(va, ~0ULL, &id), 0);
+	CHECK_EQ(core_acquire(~0ULL - 5, 4, &id), 0);
+	CHECK_EQ(core_acquire(~0ULL - 5, 400, &id), 0);
+	CHECK_EQ(core_acquire(1, 1ULL << 62, &id), 0);
+	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
+}
+
+TEST_MODES(persistent_memory_stays_until_it_is_deregistered, PERSISTENT, PERSISTENT)
+{
+	uint64_t other;
+	struct place place = place_of(va, SIZE);
+	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
+
 	fake_free(va);
 	check_reaches(id, &place);
 	CHECK_EQ(fake_report().used_pages, SIZE / FAKE_P2P_PAGE);
@@ -161,29 +109,20 @@ TEST(persistent_memory_stays_until_it_is_deregistered)
 	CHECK_EQ(core_report().invalidations, 0);
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
 	CHECK_EQ(fake_report().used_pages, 0);
-	client_unload();
 }
 
-TEST(client_in_use_cannot_be_unloaded)
+TEST_ALL_MODES(client_in_use_cannot_be_unloaded)
 {
-	for (int mode = 0; mode < MODES; mode++) {
-		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
-		uint32_t id;
+	uint32_t id = core_registration(va, SIZE, FAKE_CORE_GET_PAGES);
 
-		client_load(&modes[mode]);
-		id = core_registration(va, SIZE, FAKE_CORE_GET_PAGES);
-		CHECK_EQ(module_unload(CLIENT), EWOULDBLOCK);
-		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-		client_unload();
-		fake_free(va);
-	}
+	CHECK_EQ(module_unload(CLIENT), EWOULDBLOCK);
+	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
 }
 
 /* Kills a child after each step, with either node closed first. */
 static void die_after(int steps, bool is_core_first)
 {
 	pid_t child = fork();
-	int status;
 
 	if (child == 0) {
 		if (is_core_first)
@@ -191,25 +130,21 @@ static void die_after(int steps, bool is_core_first)
 		core_registration(fake_alloc(SIZE, FAKE_P2P_RUNS), SIZE, steps);
 		raise(SIGKILL);
 	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	CHECK_EQ(wait_for(child), SIGKILL);
 }
 
-TEST(killed_processes_leak_nothing)
+TEST_ALL_MODES(killed_processes_leak_nothing)
 {
-	for (int mode = 0; mode < MODES; mode++) {
-		client_load(&modes[mode]);
-		core_close(); /* so that each child opens its own node */
-		for (int steps = FAKE_CORE_GET_PAGES; steps <= FAKE_CORE_STOP; steps++) {
-			/* No process can die between dma_map and activate: a real core does both in one call. */
-			if (steps == FAKE_CORE_ACTIVATE)
-				continue;
-			die_after(steps, true);
-			die_after(steps, false);
-		}
-		CHECK_EQ(fake_report().allocations, 0);
-		CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
-		client_unload();
-		fake_close();
+	/* So that each child opens its own nodes. */
+	fake_close();
+	core_close();
+	for (int steps = FAKE_CORE_GET_PAGES; steps <= FAKE_CORE_STOP; steps++) {
+		/* No process can die between dma_map and activate: a real core does both in one call. */
+		if (steps == FAKE_CORE_ACTIVATE)
+			continue;
+		die_after(steps, true);
+		die_after(steps, false);
 	}
+	CHECK_EQ(fake_report().allocations, 0);
+	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
 }

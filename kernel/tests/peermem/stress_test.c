@@ -1,14 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Threads that register and deregister memory while another frees and allocates it.
-#include "../support/test.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "core.h"
+#include "../support/rdma_core.h"
 
 #define SLOTS 4
 #define SIZE (3 * FAKE_P2P_PAGE)
@@ -18,7 +13,7 @@ static _Atomic uint64_t slots[SLOTS];
 static atomic_bool is_over;
 static atomic_ullong registered, refused;
 
-static void *register_often(void *argument)
+static void register_often(void *argument)
 {
 	unsigned int random = (unsigned int)(uintptr_t)argument;
 	int rounds = (int)((uintptr_t)argument >> 32);
@@ -38,10 +33,9 @@ static void *register_often(void *argument)
 			refused++;
 		}
 	}
-	return NULL;
 }
 
-static void *free_often(void *argument)
+static void free_often(void *argument)
 {
 	unsigned int random = 7;
 
@@ -52,24 +46,23 @@ static void *free_often(void *argument)
 		fake_free(slots[slot]);
 		slots[slot] = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	}
-	return NULL;
 }
 
 static void stress(const struct mode *mode, uint64_t rounds)
 {
-	pthread_t registrars[REGISTRARS], freeing;
+	struct thread registrars[REGISTRARS], freeing;
 
 	client_load(mode);
 	for (int i = 0; i < SLOTS; i++)
 		slots[i] = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	core_report();
-	CHECK_EQ(pthread_create(&freeing, NULL, free_often, NULL), 0);
+	thread_start(&freeing, free_often, NULL);
 	for (uint64_t i = 0; i < REGISTRARS; i++)
-		CHECK_EQ(pthread_create(&registrars[i], NULL, register_often, (void *)(uintptr_t)(rounds << 32 | (i + 1))), 0);
+		thread_start(&registrars[i], register_often, (void *)(uintptr_t)(rounds << 32 | (i + 1)));
 	for (int i = 0; i < REGISTRARS; i++)
-		CHECK_EQ(pthread_join(registrars[i], NULL), 0);
+		thread_join(&registrars[i]);
 	is_over = true;
-	CHECK_EQ(pthread_join(freeing, NULL), 0);
+	thread_join(&freeing);
 	for (int i = 0; i < SLOTS; i++)
 		fake_free(slots[i]);
 	CHECK_EQ(fake_report().used_pages, 0);

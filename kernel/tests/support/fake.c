@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -59,6 +60,48 @@ void fake_read(uint64_t va, void *to, size_t size)
 	if (pread(opened(), to, size, (off_t)va) != (ssize_t)size)
 		test_fail(__FILE__, __LINE__, "cannot read %zu bytes at GPU address 0x%llx: %s", size,
 			  (unsigned long long)va, strerror(errno));
+}
+
+static unsigned char byte_of(size_t at, unsigned int seed)
+{
+	return (unsigned char)(seed * 101 + at * 37 + (at >> 8) * 11 + (at >> 16) * 3);
+}
+
+void bytes_fill(unsigned char *bytes, size_t size, unsigned int seed)
+{
+	for (size_t at = 0; at < size; at++)
+		bytes[at] = byte_of(at, seed);
+}
+
+void bytes_check(const volatile unsigned char *bytes, size_t size, unsigned int seed)
+{
+	for (size_t at = 0; at < size; at++) {
+		if (bytes[at] != byte_of(at, seed))
+			test_fail(__FILE__, __LINE__, "byte %zu of %zu is 0x%02x, not 0x%02x (seed %u)", at, size, bytes[at],
+				  byte_of(at, seed), seed);
+	}
+}
+
+uint64_t fake_alloc_filled(uint64_t size, enum fake_p2p_layout layout, unsigned int seed)
+{
+	unsigned char *bytes = malloc(size);
+	uint64_t va = fake_alloc(size, layout);
+
+	CHECK(bytes != NULL);
+	bytes_fill(bytes, size, seed);
+	fake_write(va, bytes, size);
+	free(bytes);
+	return va;
+}
+
+void fake_check(uint64_t va, size_t size, unsigned int seed)
+{
+	unsigned char *bytes = malloc(size);
+
+	CHECK(bytes != NULL);
+	fake_read(va, bytes, size);
+	bytes_check(bytes, size, seed);
+	free(bytes);
 }
 
 uint64_t fake_physical(uint64_t va)

@@ -17,6 +17,13 @@ void fake_free(uint64_t va); /* returns after the callbacks of live pins */
 void fake_close(void); /* frees all allocations, as process exit does */
 void fake_write(uint64_t va, const void *from, size_t size); /* replaces cudaMemcpy */
 void fake_read(uint64_t va, void *to, size_t size);
+/* Fills bytes that differ from their neighbors and from those of another seed. */
+void bytes_fill(unsigned char *bytes, size_t size, unsigned int seed);
+/* Fails the test and reports the first difference unless the bytes are those of `seed`. */
+void bytes_check(const volatile unsigned char *bytes, size_t size, unsigned int seed);
+/* The same for GPU memory: allocates and fills it, or checks it. */
+uint64_t fake_alloc_filled(uint64_t size, enum fake_p2p_layout layout, unsigned int seed);
+void fake_check(uint64_t va, size_t size, unsigned int seed);
 uint64_t fake_physical(uint64_t va);
 void fake_set(enum fake_p2p_knob knob, uint64_t value);
 void fake_fail(enum fake_p2p_call call, uint64_t nth, int error); /* nth 1: the next call; 0: disarm */

@@ -4,7 +4,6 @@
 //   usage: <program> <group> [pattern]    pattern: shell pattern for group.test; GDRKIT_KERNEL_FULL=1 adds long tests
 // Output, one line each, parsed by kernel/rig:
 //   ok group.test 12 ms | FAIL group.test 12 ms: why | skip group.test 0 ms: reason | note group.test: text
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "linux_log.h"
 #include "test.h"
 
 #define EXIT_FAILED 101
@@ -72,19 +70,35 @@ void test_note(const char *format, ...)
 	fflush(stdout);
 }
 
-bool test_is_checked(void)
+static bool is_set(const char *variable)
 {
-	const char *word = getenv("GDRKIT_KERNEL_CHECKED");
+	const char *word = getenv(variable);
 
 	return word && strcmp(word, "1") == 0;
 }
 
-static long milliseconds(void)
+bool test_is_checked(void)
+{
+	return is_set("GDRKIT_KERNEL_CHECKED");
+}
+
+void test_skip_on_checked(void)
+{
+	if (test_is_checked())
+		test_skip("the debug Linux's checks cost more than what is measured");
+}
+
+uint64_t test_now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static long milliseconds(void)
+{
+	return test_now_ns() / 1000000;
 }
 
 static void run_in_child(const struct test *test)
@@ -174,7 +188,7 @@ static int run_test(const struct test *test)
 int main(int argc, char **argv)
 {
 	const char *pattern = argc > 2 ? argv[2] : "*";
-	bool is_full = getenv("GDRKIT_KERNEL_FULL") && strcmp(getenv("GDRKIT_KERNEL_FULL"), "1") == 0;
+	bool is_full = is_set("GDRKIT_KERNEL_FULL");
 	int failed = 0;
 
 	if (argc < 2) {
@@ -183,7 +197,7 @@ int main(int argc, char **argv)
 	}
 	group = argv[1];
 	verdict = mmap(NULL, VERDICT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (verdict == MAP_FAILED || !linux_log_open()) {
+	if (verdict == MAP_FAILED || !linux_log_mark()) {
 		perror("runner");
 		return 2;
 	}

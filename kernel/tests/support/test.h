@@ -12,9 +12,12 @@
 #define GDRKIT_KERNEL_TEST_H
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 struct test {
 	const char *name;
@@ -33,10 +36,49 @@ void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether this is the slower debug Linux of kernel/rig/checked.sh. */
 bool test_is_checked(void);
+void test_skip_on_checked(void); /* for tests that measure */
+uint64_t test_now_ns(void);
 /* Whether the Linux log contains this text, since the test began or since the last successful call. */
 bool test_log_has(const char *text);
-/* Warnings in the Linux log that contain this text do not fail the test. */
-void test_expect_log(const char *text);
+
+/*
+ * Load and unload a module, of the flavour under test. Return 0 or a positive errno. Names as in /proc/modules;
+ * parameters "a=1 b=2" or "".
+ */
+int module_load(const char *name, const char *parameters);
+int module_load_of(const char *flavour, const char *name, const char *parameters);
+int module_unload(const char *name);
+int module_is_loaded(const char *name);
+const char *module_flavour(void); /* "open" or "proprietary" */
+
+/* For the runner: marks the end of the Linux log; returns the first line since then that fails a test, or NULL. */
+bool linux_log_mark(void);
+const char *linux_log_problem(void);
+
+/* Return the signal that a load or a store of this byte raises, or 0. */
+int touch(const volatile void *byte);
+int touch_read(const volatile void *byte, unsigned char *seen);
+int touch_write(volatile void *byte);
+/* Checks that a store to each page of 4 KiB raises this signal, or 0. */
+void check_touches(volatile unsigned char *bytes, size_t size, int expected);
+
+struct thread {
+	pthread_t id;
+	void (*body)(void *argument);
+	void *argument;
+	atomic_bool is_done;
+};
+void thread_start(struct thread *thread, void (*body)(void *argument), void *argument);
+/* Waits for at most 300 ms. Returns whether the body has returned. */
+bool thread_ends_soon(struct thread *thread);
+void thread_join(struct thread *thread);
+
+/* A forked child that runs `body` and exits with status 0. A failed check of the child fails the test. */
+pid_t start_child(void (*body)(void *), void *argument);
+int wait_for(pid_t child); /* returns the wait status */
+int in_child(void (*body)(void *), void *argument); /* start and wait */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define TEST_DEFINE(test_name, seconds, only_full, only_checked)                                                       \
 	static void test_name(void);                                                                                   \

@@ -3,52 +3,30 @@
 // Eight processes exercise both modules at once and are killed at arbitrary points: pins whose memory is freed while
 // mapped, files that other processes or io_uring close last, registrations that others end. Each process fills its
 // memory with its own byte, which reveals reads of another process's memory.
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
-#include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "../../fake_rdma_core/fake_rdma_core_ioctl.h"
-#include "../../include/gdrdrv_abi.h"
-#include "../support/fake.h"
-#include "../support/test.h"
+#include "../support/gdrdrv.h"
+#include "../support/rdma_core.h"
 
 #define WORKERS 8
 #define SLOTS 4
-#define SIZE (2 * FAKE_P2P_PAGE)
+#define SIZE (2 * PAGE)
 
 static _Atomic uint64_t slots[SLOTS];
 static unsigned char own; /* the byte of this process */
-static sigjmp_buf back;
-
-static void jump_back(int number)
-{
-	siglongjmp(back, number);
-}
 
 /* Every accessible byte must be this process's. */
 static void check_bytes(const volatile unsigned char *bytes)
 {
-	struct sigaction action = { .sa_handler = jump_back, .sa_flags = SA_NODEFER };
+	for (uint64_t at = 0; at < SIZE; at += PAGE) {
+		unsigned char seen;
 
-	sigaction(SIGBUS, &action, NULL);
-	if (sigsetjmp(back, 1))
-		return;
-	for (uint64_t at = 0; at < SIZE; at += FAKE_P2P_PAGE) {
-		unsigned char seen = bytes[at];
-
-		if (seen != own)
+		if (touch_read(bytes + at, &seen) == 0 && seen != own)
 			test_fail(__FILE__, __LINE__, "the process with byte 0x%02x read 0x%02x", own, seen);
 	}
 }
@@ -57,35 +35,20 @@ static uint64_t allocate(void)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 
-	for (uint64_t at = 0; at < SIZE; at += FAKE_P2P_PAGE)
+	for (uint64_t at = 0; at < SIZE; at += PAGE)
 		fake_write(va + at, &own, 1);
 	return va;
 }
 
-static int opened(const char *path)
-{
-	int node = open(path, O_RDWR | O_CLOEXEC);
-
-	CHECK(node >= 0);
-	return node;
-}
-
 /* Returns false if the memory has been freed in the meantime. */
-static bool pin(int node, uint64_t va, uint64_t *handle)
+static bool pin_slot(int node, int slot, uint64_t *handle)
 {
-	struct gdrdrv_pin_v2_request request = { .address = va, .size_bytes = SIZE };
+	struct gdrdrv_pin_v2_request request = { .address = slots[slot], .size_bytes = SIZE };
 
 	if (ioctl(node, GDRDRV_PIN_V2, &request))
 		return false;
 	*handle = request.handle;
 	return true;
-}
-
-static void unpin(int node, uint64_t handle)
-{
-	struct gdrdrv_unpin_request request = { .handle = handle };
-
-	ioctl(node, GDRDRV_UNPIN, &request);
 }
 
 static void close_in_a_ring(int node)
@@ -114,12 +77,12 @@ static void close_in_a_child(int node)
 
 static void use_gdrdrv(unsigned int *random)
 {
-	int node = opened("/dev/gdrdrv");
+	int node = open_node();
 	uint64_t handle;
 	void *bytes;
 
-	if (pin(node, slots[rand_r(random) % SLOTS], &handle)) {
-		bytes = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, node, (off_t)(handle * (uint64_t)getpagesize()));
+	if (pin_slot(node, rand_r(random) % SLOTS, &handle)) {
+		bytes = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, node, (off_t)handle * 4096);
 		if (bytes != MAP_FAILED) {
 			check_bytes(bytes);
 			if (rand_r(random) % 2)
@@ -154,10 +117,10 @@ static void use_peermem(int core, unsigned int *random)
 }
 
 /* Frees and pins repeatedly, so that table addresses are reused while other pins are released. */
-static void *free_and_pin(void *argument)
+static void free_and_pin(void *argument)
 {
 	unsigned int random = own;
-	int node = opened("/dev/gdrdrv");
+	int node = open_node();
 
 	(void)argument;
 	for (;;) {
@@ -166,28 +129,28 @@ static void *free_and_pin(void *argument)
 
 		fake_free(slots[slot]);
 		slots[slot] = allocate();
-		if (pin(node, slots[slot], &handle) && rand_r(&random) % 2)
+		if (pin_slot(node, slot, &handle) && rand_r(&random) % 2)
 			unpin(node, handle);
 		if (rand_r(&random) % 64 == 0) {
 			close(node);
-			node = opened("/dev/gdrdrv");
+			node = open_node();
 		}
 	}
-	return NULL;
 }
 
 static void work(int number)
 {
 	unsigned int random = number * 7919 + getpid();
-	pthread_t freeing;
+	struct thread freeing;
 	int core;
 
 	own = (unsigned char)(0x10 + number);
 	fake_close(); /* opens its own node, whose memory is freed with it */
-	core = opened(FAKE_CORE_NODE);
+	core = open(FAKE_CORE_NODE, O_RDWR | O_CLOEXEC);
+	CHECK(core >= 0);
 	for (int i = 0; i < SLOTS; i++)
 		slots[i] = allocate();
-	CHECK_EQ(pthread_create(&freeing, NULL, free_and_pin, NULL), 0);
+	thread_start(&freeing, free_and_pin, NULL);
 	for (;;) {
 		use_gdrdrv(&random);
 		use_peermem(core, &random);
@@ -196,28 +159,21 @@ static void work(int number)
 
 static void attack(int seconds)
 {
-	struct timespec now;
+	uint64_t end = test_now_ns() + seconds * 1000000000ULL;
 	pid_t workers[WORKERS] = {};
 	unsigned int random = 4711, killed = 0;
-	time_t end;
 
 	fake_report();
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end = now.tv_sec + seconds;
-	for (int i = 0; now.tv_sec < end; i = rand_r(&random) % WORKERS) {
-		int status;
-
+	for (int i = 0; test_now_ns() < end; i = rand_r(&random) % WORKERS) {
 		if (workers[i]) {
 			kill(workers[i], SIGKILL);
-			CHECK_EQ(waitpid(workers[i], &status, 0), workers[i]);
-			CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+			CHECK_EQ(wait_for(workers[i]), SIGKILL);
 			killed++;
 		}
 		workers[i] = fork();
 		if (workers[i] == 0)
 			work(i);
 		usleep(30000 + rand_r(&random) % 200000);
-		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
 	for (int i = 0; i < WORKERS; i++) {
 		if (workers[i]) {

@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "../support/test.h"
-
-#include "core.h"
+#include "rdma_core.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../support/module.h"
+#include "test.h"
 
 #define CPU_PAGE 4096ULL
-#define AWAIT_MS 10000
 
 const struct mode modes[MODES] = {
 	{ "persistent=1", true, false },
@@ -62,6 +59,18 @@ void client_unload(void)
 	CHECK_EQ(fake_report().mappings, 0);
 	CHECK_EQ(module_unload(CLIENT), 0);
 	CHECK_EQ(core_report().clients, 0);
+}
+
+void run_in_modes(const struct mode *first, const struct mode *last, uint64_t size,
+		  void (*body)(const struct mode *mode, uint64_t va))
+{
+	for (const struct mode *mode = first; mode <= last; mode++) {
+		client_load(mode);
+		body(mode, fake_alloc(size, FAKE_P2P_RUNS));
+		if (module_is_loaded(CLIENT))
+			client_unload();
+		fake_close();
+	}
 }
 
 static void run_step(struct fake_core_step *step)
@@ -125,42 +134,6 @@ struct fake_core_report core_report(void)
 	return report;
 }
 
-void core_set(enum fake_core_knob knob, uint32_t value)
-{
-	struct fake_core_setting setting = { .knob = knob, .value = value };
-
-	control(FAKE_CORE_IOC_SET, &setting, "set a knob");
-}
-
-void core_fail(enum fake_core_point point, uint32_t nth)
-{
-	struct fake_core_failure failure = { .point = point, .nth = nth };
-
-	control(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
-}
-
-static void pause_at(enum fake_core_moment moment, enum fake_core_pause_action action, const char *what)
-{
-	struct fake_core_pause pause = { .moment = moment, .action = action, .timeout_ms = AWAIT_MS };
-
-	control(FAKE_CORE_IOC_PAUSE, &pause, what);
-}
-
-void core_pause(enum fake_core_moment moment)
-{
-	pause_at(moment, FAKE_CORE_PAUSE_ARM, "arm a pause");
-}
-
-void core_await(enum fake_core_moment moment)
-{
-	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait for a paused invalidation");
-}
-
-void core_resume(enum fake_core_moment moment)
-{
-	pause_at(moment, FAKE_CORE_PAUSE_RESUME, "resume");
-}
-
 void core_close(void)
 {
 	close(opened());
@@ -206,7 +179,7 @@ void check_reaches_nothing(uint32_t id)
 	CHECK_EQ(request.count, 0);
 }
 
-static void *run(void *argument)
+static void run(void *argument)
 {
 	struct helper *helper = argument;
 
@@ -216,35 +189,32 @@ static void *run(void *argument)
 		helper->result = core_acquire(helper->address, helper->size, &helper->id);
 	else
 		helper->result = core_step(helper->step, helper->id);
-	return NULL;
 }
 
-static void start(struct helper *helper)
+static void start(struct helper *helper, struct helper what)
 {
 	opened();
-	CHECK_EQ(pthread_create(&helper->thread, NULL, run, helper), 0);
+	*helper = what;
+	thread_start(&helper->thread, run, helper);
 }
 
 void helper_step(struct helper *helper, enum fake_core_step_name step, uint32_t id)
 {
-	*helper = (struct helper){ .step = step, .id = id };
-	start(helper);
+	start(helper, (struct helper){ .step = step, .id = id });
 }
 
 void helper_acquire(struct helper *helper, uint64_t address, uint64_t size)
 {
-	*helper = (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size };
-	start(helper);
+	start(helper, (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size });
 }
 
 void helper_free(struct helper *helper, uint64_t va)
 {
-	*helper = (struct helper){ .step = FAKE_CORE_STEPS, .address = va };
-	start(helper);
+	start(helper, (struct helper){ .step = FAKE_CORE_STEPS, .address = va });
 }
 
 int helper_join(struct helper *helper)
 {
-	CHECK_EQ(pthread_join(helper->thread, NULL), 0);
+	thread_join(&helper->thread);
 	return helper->result;
 }

@@ -1,16 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "client.h"
+#include "gdrdrv.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-
-static __thread sigjmp_buf back;
 
 void load(const char *parameters)
 {
@@ -119,42 +112,44 @@ int request_type(int file, uint64_t handle, uint32_t type)
 	return ioctl(file, GDRDRV_MAPPING_TYPE, &request);
 }
 
-static void jump_back(int number)
+struct pinned pin_new(size_t size)
 {
-	siglongjmp(back, number);
+	struct pinned made = { .va = fake_alloc(size, FAKE_P2P_RUNS), .size = size, .file = open_node() };
+
+	made.handle = pin(made.file, made.va, size);
+	return made;
 }
 
-static int catch(void (*access)(volatile unsigned char *), volatile void *byte)
+struct pinned map_new(size_t size)
 {
-	struct sigaction action = { .sa_handler = jump_back, .sa_flags = SA_NODEFER };
-	int number = sigsetjmp(back, 1);
+	struct pinned made = pin_new(size);
 
-	if (number)
-		return number;
-	sigaction(SIGBUS, &action, NULL);
-	sigaction(SIGSEGV, &action, NULL);
-	access(byte);
-	return 0;
+	made.bytes = map(made.file, made.handle, size);
+	return made;
 }
 
-static void load_byte(volatile unsigned char *byte)
+void free_memory(void *argument)
 {
-	(void)*byte;
+	fake_free(((struct pinned *)argument)->va);
 }
 
-static void store_byte(volatile unsigned char *byte)
+void run_pin(void *argument)
 {
-	*byte = 0x5a;
+	struct pinned *pinned = argument;
+
+	pinned->handle = pin(pinned->file, pinned->va, pinned->size);
 }
 
-int touch(const volatile void *byte)
+void run_unpin(void *argument)
 {
-	return catch(load_byte, (volatile void *)byte);
+	struct pinned *pinned = argument;
+
+	pinned->result = unpin(pinned->file, pinned->handle);
 }
 
-int touch_write(volatile void *byte)
+void run_close(void *argument)
 {
-	return catch(store_byte, byte);
+	close(((struct pinned *)argument)->file);
 }
 
 uint64_t provider_pins(void)
@@ -162,37 +157,4 @@ uint64_t provider_pins(void)
 	struct fake_p2p_report report = fake_report();
 
 	return report.pins + report.persistent_pins;
-}
-
-pid_t start_child(void (*body)(void *), void *argument)
-{
-	pid_t child = fork();
-
-	CHECK(child >= 0);
-	if (child == 0) {
-		body(argument);
-		_exit(0);
-	}
-	return child;
-}
-
-void end_child(pid_t child)
-{
-	int status;
-
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, 0);
-}
-
-void in_child(void (*body)(void *), void *argument)
-{
-	end_child(start_child(body, argument));
-}
-
-void fill_pattern(void *bytes, size_t size, unsigned int seed)
-{
-	unsigned char *byte = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		byte[i] = (unsigned char)(seed + i * 167 + (i >> 8) * 13 + (i >> 16) * 29);
 }

@@ -4,15 +4,15 @@
  * The fake RDMA core, used through its control node, and the client under test. A step that is invalid now fails the
  * test; otherwise functions return the client's result.
  */
-#ifndef GDRKIT_KERNEL_CORE_H
-#define GDRKIT_KERNEL_CORE_H
+#ifndef GDRKIT_KERNEL_RDMA_CORE_H
+#define GDRKIT_KERNEL_RDMA_CORE_H
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "../../fake_rdma_core/fake_rdma_core_ioctl.h"
-#include "../support/fake.h"
+#include "fake.h"
+#include "test.h"
 
 #define CLIENT "gdrkit_peermem"
 
@@ -33,6 +33,22 @@ void client_load(const struct mode *mode);
 /* Unloads the client. Checks that nothing is left in the core and that the client made no errors. */
 void client_unload(void);
 
+/*
+ * A test in each of these modes. The body gets the mode and SIZE bytes of memory. The client is loaded before it.
+ * After it, the client is unloaded if it is still loaded, and all memory is freed.
+ */
+#define TEST_MODES(name, first, last)                                                                                  \
+	static void name##_in(const struct mode *mode, uint64_t va);                                                   \
+	TEST(name)                                                                                                     \
+	{                                                                                                              \
+		run_in_modes(first, last, SIZE, name##_in);                                                            \
+	}                                                                                                              \
+	static void name##_in(const struct mode *mode __attribute__((unused)), uint64_t va __attribute__((unused)))
+#define TEST_ALL_MODES(name) TEST_MODES(name, PERSISTENT, LEGACY)
+#define TEST_INVALIDATING(name) TEST_MODES(name, UNMAPPING, LEGACY)
+void run_in_modes(const struct mode *first, const struct mode *last, uint64_t size,
+		  void (*body)(const struct mode *mode, uint64_t va));
+
 int core_step(enum fake_core_step_name name, uint32_t id);
 int core_acquire(uint64_t address, uint64_t size, uint32_t *id);
 int core_register(uint64_t address, uint64_t size, uint32_t *id);
@@ -40,11 +56,6 @@ int core_register(uint64_t address, uint64_t size, uint32_t *id);
 uint32_t core_registration(uint64_t address, uint64_t size, int count);
 bool core_has(uint32_t id);
 struct fake_core_report core_report(void);
-void core_set(enum fake_core_knob knob, uint32_t value);
-void core_fail(enum fake_core_point point, uint32_t nth);
-void core_pause(enum fake_core_moment moment);
-void core_await(enum fake_core_moment moment);
-void core_resume(enum fake_core_moment moment);
 void core_close(void); /* as process exit does */
 
 /* The provider's CPU pages of a range, as DMA addresses. */
@@ -58,7 +69,7 @@ void check_reaches_nothing(uint32_t id);
 
 /* Runs one step, or frees memory, in a thread. */
 struct helper {
-	pthread_t thread;
+	struct thread thread;
 	enum fake_core_step_name step;
 	uint32_t id;
 	uint64_t address;

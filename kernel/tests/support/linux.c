@@ -1,18 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Reads /dev/kmsg. Each process has its own position in it.
-#include "linux_log.h"
-
+// Linux during a test: its modules, and its log, in which each process has its own position.
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 
 #include "test.h"
 
-#define EXPECTED_SIZE 256
-static char *expected; /* shared with the test's process */
 static int log_file = -1;
 
 /* Messages that fail a test, of Linux and of the fake provider's unload. */
@@ -24,25 +19,12 @@ static const char *const bad[] = {
 	"soft lockup", "NULL pointer",	 "stack-protector",    "still in use",
 };
 
-bool linux_log_open(void)
-{
-	expected = mmap(NULL, EXPECTED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	linux_log_mark();
-	return log_file >= 0 && expected != MAP_FAILED;
-}
-
-void linux_log_mark(void)
+bool linux_log_mark(void)
 {
 	if (log_file >= 0)
 		close(log_file);
 	log_file = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (log_file >= 0)
-		lseek(log_file, 0, SEEK_END);
-}
-
-void test_expect_log(const char *text)
-{
-	snprintf(expected, EXPECTED_SIZE, "%s", text);
+	return log_file >= 0 && lseek(log_file, 0, SEEK_END) >= 0;
 }
 
 /* Reads one record's text. Returns false at the end of the log. After an overrun, reading continues after the gap. */
@@ -71,14 +53,11 @@ const char *linux_log_problem(void)
 
 	found[0] = 0;
 	while (next_record(text, sizeof(text))) {
-		if (expected[0] && strstr(text, expected))
-			continue;
-		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) && !found[0]; i++) {
+		for (size_t i = 0; i < COUNT(bad) && !found[0]; i++) {
 			if (strstr(text, bad[i]))
 				snprintf(found, sizeof(found), "%.500s", text);
 		}
 	}
-	expected[0] = 0;
 	return found[0] ? found : NULL;
 }
 
@@ -91,4 +70,43 @@ bool test_log_has(const char *expected_text)
 	while (!is_found && next_record(text, sizeof(text)))
 		is_found = strstr(text, expected_text) != NULL;
 	return is_found;
+}
+
+const char *module_flavour(void)
+{
+	const char *flavour = getenv("GDRKIT_FLAVOUR");
+
+	return flavour ? flavour : "open";
+}
+
+int module_load_of(const char *flavour, const char *name, const char *parameters)
+{
+	char path[256];
+	int file, error;
+
+	snprintf(path, sizeof(path), "/modules/%s/%s.ko", flavour, name);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return errno;
+	error = syscall(SYS_finit_module, file, parameters, 0) ? errno : 0;
+	close(file);
+	return error;
+}
+
+int module_load(const char *name, const char *parameters)
+{
+	return module_load_of(module_flavour(), name, parameters);
+}
+
+int module_unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? errno : 0;
+}
+
+int module_is_loaded(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", name);
+	return access(path, F_OK) == 0;
 }

@@ -1,0 +1,24 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# What every test here begins with: the folder of the sources, a scratch folder, and checks.
+set -euo pipefail
+
+kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() {
+  echo "$*"
+  exit 1
+}
+
+# Runs a command and checks its exit status and a fragment of its output.
+expect_of() { # rc, fragment, command...
+  local rc=0 expected=$1 fragment=$2 output
+  shift 2
+  output=$("$@" 2>&1) || rc=$?
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
+    fail "$*: exit status $rc, expected $expected and \"$fragment\" in:"$'\n'"$output"
+  fi
+}
