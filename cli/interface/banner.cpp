@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "gdrkit/gdrkit.h"
-#include "platform/facts/nvidia_gpus.hpp"
+#include "platform/facts/nvidia.hpp"
 
 namespace gdrkit::cli {
 namespace {

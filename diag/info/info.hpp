@@ -10,8 +10,7 @@
 
 #include "cli/interface/document_option.hpp"
 #include "platform/facts/machine.hpp"
-#include "platform/facts/nvidia_driver.hpp"
-#include "platform/facts/nvidia_gpus.hpp"
+#include "platform/facts/nvidia.hpp"
 
 namespace gdrkit::diag::info {
 

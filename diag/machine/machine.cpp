@@ -7,7 +7,7 @@
 #include "base/result.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "diag/machine/hypervisor.hpp"
-#include "platform/facts/nvidia_driver.hpp"
+#include "platform/facts/nvidia.hpp"
 #include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::diag {

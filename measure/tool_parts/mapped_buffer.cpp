@@ -10,7 +10,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/size.hpp"
 #include "gdrkit/gdrkit.h"
-#include "platform/facts/nvidia_gpus.hpp"
+#include "platform/facts/nvidia.hpp"
 
 namespace gdrkit::measure {
 namespace {

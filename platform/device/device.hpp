@@ -32,10 +32,6 @@ inline constexpr AllocationKind allocation_kinds[] = {AllocationKind::cuda_mallo
                                                       AllocationKind::vmm_exportable, AllocationKind::pool,
                                                       AllocationKind::managed,        AllocationKind::host};
 [[nodiscard]] const char* allocation_kind_name(AllocationKind kind) noexcept;  ///< "cuda_malloc" etc.
-/// Kinds that backends support; managed and host memory are not among them.
-[[nodiscard]] constexpr bool is_device_kind(AllocationKind kind) noexcept {
-  return kind != AllocationKind::managed && kind != AllocationKind::host;
-}
 
 class Device;
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "driver/system.hpp"
-#include "platform/device/relaxed_capture_scope.hpp"
 
 namespace gdrkit::platform {
 namespace {

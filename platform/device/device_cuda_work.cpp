@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // GPU work of CudaDevice: GPU kernels, events, copies between devices. Drivers may lack any of these functions.
 #include "platform/device/device_cuda.hpp"
-#include "platform/device/relaxed_capture_scope.hpp"
 
 namespace gdrkit::platform {
 namespace {

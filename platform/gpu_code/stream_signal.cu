@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // stream_signal: updates a signal after all earlier work of its stream.
-#include "platform/gpu_code/stream_signal_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // stream_value: a put in a stream of data that is passed with the launch.
-#include "platform/gpu_code/stream_value_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // stream_wait: blocks a stream until a word of this PE's heap satisfies a comparison.
-#include "platform/gpu_code/stream_wait_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {

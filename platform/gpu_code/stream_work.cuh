@@ -6,8 +6,7 @@
 
 #include <gdrkit/shmem_device_words.cuh>
 
-#include "platform/gpu_code/stream_signal_params.hpp"
-#include "platform/gpu_code/stream_wait_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 
 namespace gdrkit::platform {
 

@@ -2,50 +2,27 @@
 // SPDX-License-Identifier: MIT
 #include "platform/vendor/nvml_library.hpp"
 
-#include <dlfcn.h>
-
-#include <mutex>
+#include "platform/vendor/load_library.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-template <class Function>
-bool load(void* library, const char* name, Function** function) noexcept {
-  *function = reinterpret_cast<Function*>(::dlsym(library, name));
-  return *function != nullptr;
-}
-
-/// The first missing function, or nullptr.
-const char* load_all(void* library, NvmlCalls* calls) noexcept {
-#define GDRKIT_NVML_OPTIONAL_CALL(member, symbol, ...) (void)load(library, #symbol, &calls->member);
-#define GDRKIT_NVML_CALL(member, symbol, ...) \
-  if (!load(library, #symbol, &calls->member)) return #symbol;
+base::Status find_all_nvml(void* library, NvmlCalls* calls) noexcept {
+#define GDRKIT_NVML_OPTIONAL_CALL(member, symbol, ...) (void)find_function(library, #symbol, &calls->member);
+#define GDRKIT_NVML_CALL(member, symbol, ...)           \
+  if (!find_function(library, #symbol, &calls->member)) \
+    return base::fail(ENOSYS, "cannot use libnvidia-ml.so.1: it lacks %s; update the NVIDIA driver", #symbol);
 #include "platform/vendor/nvml_calls.def"
 #undef GDRKIT_NVML_CALL
-  return nullptr;
+  return {};
 }
 
 }  // namespace
 
 base::Result<const NvmlCalls*> nvml_calls() noexcept {
-  static std::mutex mutex;
-  static NvmlCalls calls;
-  static bool is_loaded = false;
-  const std::lock_guard lock(mutex);
-  if (is_loaded) return &calls;
   // The versioned name: runtime containers contain only that one.
-  void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) {
-    const char* text = ::dlerror();
-    return base::fail(ENOENT, "cannot load NVML (%s); install the NVIDIA driver, or mount it into the container",
-                      text != nullptr ? text : "unknown error");
-  }
-  if (const char* missing = load_all(library, &calls); missing != nullptr) {
-    (void)::dlclose(library);
-    return base::fail(ENOSYS, "cannot use libnvidia-ml.so.1: it lacks %s; update the NVIDIA driver", missing);
-  }
-  is_loaded = true;
-  return &calls;
+  return load_library<NvmlCalls>("libnvidia-ml.so.1", "NVML",
+                                 "install the NVIDIA driver, or mount it into the container", find_all_nvml);
 }
 
 const char* nvml_result_name(int result) noexcept {

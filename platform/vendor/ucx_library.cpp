@@ -2,52 +2,31 @@
 // SPDX-License-Identifier: MIT
 #include "platform/vendor/ucx_library.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
-#include <mutex>
+
+#include "platform/vendor/load_library.hpp"
 
 namespace gdrkit::platform {
-namespace {
 
-/// The first missing function, or nullptr. Also searches the libraries with which the library is linked.
-const char* load_all(void* library, UcxCalls* calls) noexcept {
-#define GDRKIT_UCX_CALL(member, symbol, ...)                                            \
-  calls->member = reinterpret_cast<decltype(calls->member)>(::dlsym(library, #symbol)); \
-  if (calls->member == nullptr) return #symbol;
-#define GDRKIT_UCX_OPTIONAL_CALL(member, symbol, ...) \
-  calls->member = reinterpret_cast<decltype(calls->member)>(::dlsym(library, #symbol));
+base::Result<const UcxCalls*> ucx_calls() noexcept {
+  const char* const named = std::getenv("GDRKIT_UCX_LIBRARY");
+  const bool is_named = named != nullptr && *named != '\0';
+  const char* const file = is_named ? named : "libucp.so.0";
+  const auto find_all = [file](void* library, UcxCalls* calls) -> base::Status {
+#define GDRKIT_UCX_CALL(member, symbol, ...)            \
+  if (!find_function(library, #symbol, &calls->member)) \
+    return base::fail(ENOSYS, "cannot use %s: it lacks %s; use UCX 1.13 or newer", file, #symbol);
+#define GDRKIT_UCX_OPTIONAL_CALL(member, symbol, ...) (void)find_function(library, #symbol, &calls->member);
 #include "platform/vendor/ucx_calls.def"
 #undef GDRKIT_UCX_CALL
 #undef GDRKIT_UCX_OPTIONAL_CALL
-  return nullptr;
-}
-
-}  // namespace
-
-base::Result<const UcxCalls*> ucx_calls() noexcept {
-  static std::mutex mutex;
-  static UcxCalls calls;
-  static bool is_loaded = false;
-  const std::lock_guard lock(mutex);
-  if (is_loaded) return &calls;
-  const char* const named = std::getenv("GDRKIT_UCX_LIBRARY");
-  const bool is_named = named != nullptr && *named != '\0';
-  const char* const name = is_named ? named : "libucp.so.0";
-  void* const library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) {
-    const char* const text = ::dlerror();
-    return base::fail(
-        ENOENT, "cannot load UCX (%s)%s", text != nullptr ? text : "unknown error",
-        is_named ? "; correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
-                 : "; install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to the path of a libucp.so.0");
-  }
-  if (const char* const missing = load_all(library, &calls); missing != nullptr) {
-    (void)::dlclose(library);
-    return base::fail(ENOSYS, "cannot use %s: it lacks %s; use UCX 1.13 or newer", name, missing);
-  }
-  is_loaded = true;
-  return &calls;
+    return {};
+  };
+  return load_library<UcxCalls>(
+      file, "UCX",
+      is_named ? "correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
+               : "install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to the path of a libucp.so.0",
+      find_all);
 }
 
 UcxStatus ucx_hook_cuda(const UcxCalls& calls) noexcept {

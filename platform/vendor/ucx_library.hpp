@@ -26,7 +26,6 @@ struct UcxKey;     ///< refers to registered memory of another process
 using UcxStatus = std::int8_t;
 inline constexpr UcxStatus ucx_ok = 0;
 inline constexpr UcxStatus ucx_in_progress = 1;
-inline constexpr UcxStatus ucx_no_resource = -2;
 inline constexpr UcxStatus ucx_no_memory = -4;
 inline constexpr UcxStatus ucx_unreachable = -6;
 inline constexpr UcxStatus ucx_busy = -15;

@@ -3,7 +3,7 @@
 #include "shmem/parts/streams.hpp"
 
 #include "platform/device/device_scope.hpp"
-#include "platform/gpu_code/stream_wait_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 
 namespace gdrkit::shmem_impl::parts {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
-#include "platform/gpu_code/stream_signal_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/gpu_code.hpp"
 #include "shmem/parts/transfers.hpp"

@@ -9,9 +9,7 @@
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
-#include "platform/gpu_code/stream_signal_params.hpp"
-#include "platform/gpu_code/stream_value_params.hpp"
-#include "platform/gpu_code/stream_wait_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::stream {

@@ -252,7 +252,7 @@ int FakeCuda::ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept {
   ++ipc_handles_taken_;
   const CudaAllocation* allocation = map_.allocation_at(address);
   const CudaBlock* block = map_.block_at(address);
-  if (!has_ipc || allocation == nullptr || allocation->kind != CudaKind::malloc) return invalid_value;
+  if (allocation == nullptr || allocation->kind != CudaKind::malloc) return invalid_value;
   std::memset(handle, 0, sizeof(driver::CudaIpcHandle));
   put(handle, 0, allocation->context);
   put(handle, 8, std::uint32_t{0x200});

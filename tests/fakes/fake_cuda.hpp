@@ -89,7 +89,6 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   bool is_pcie_export_supported = false;   ///< the driver supports the flag that requests a mapping over PCIe
   int export_result = 0;                   ///< result of cuMemGetHandleForAddressRange, if not 0
   bool is_memory_under_subdevice = false;  ///< for later allocations
-  bool has_ipc = true;
   int driver_version = 13000;
   std::function<void()> before_gather;  ///< runs before each gather reads the memory
   std::function<void()> after_gather;   ///< runs after a gather has read the memory, before any caller is notified

@@ -73,6 +73,11 @@ bool is_dead(void* device, unsigned link) { return device == &devices[1] && link
 #define START(...) \
   if (const int result = start(__func__ __VA_OPT__(, ) __VA_ARGS__); result != ok) return result
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
+#define EXPORT_VALUE(name, Type, value)     \
+  EXPORT name(void* device, Type* target) { \
+    START(device);                          \
+    return write<Type>(target, value);      \
+  }
 
 extern "C" __attribute__((visibility("default"))) void fake_nvml_fail(const char* name, int result) {
   if (name == nullptr) return failures.clear();
@@ -139,10 +144,7 @@ EXPORT nvmlDeviceGetUUID(void* device, char* text, unsigned size) {
   START(device);
   return write(text, size, device == &devices[0] ? "GPU-0" : "GPU-1");
 }
-EXPORT nvmlDeviceGetBrand(void* device, int* brand) {
-  START(device);
-  return write(brand, 14);
-}
+EXPORT_VALUE(nvmlDeviceGetBrand, int, 14)
 EXPORT nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
   START(device);
   (void)write(minor, 0);
@@ -179,43 +181,19 @@ EXPORT nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* un
   (void)write(failed, 0u);
   return write(pending, 1u);
 }
-EXPORT nvmlDeviceGetPersistenceMode(void* device, int* mode) {
-  START(device);
-  return write(mode, 1);
-}
-EXPORT nvmlDeviceGetComputeMode(void* device, int* mode) {
-  START(device);
-  return write(mode, 3);
-}
+EXPORT_VALUE(nvmlDeviceGetPersistenceMode, int, 1)
+EXPORT_VALUE(nvmlDeviceGetComputeMode, int, 3)
 EXPORT nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* next) {
   START(device);
   (void)write(next, 1u);
   return write(now, 0u);
 }
-EXPORT nvmlDeviceGetCurrPcieLinkGeneration(void* device, unsigned* value) {
-  START(device);
-  return write(value, 1u);
-}
-EXPORT nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* value) {
-  START(device);
-  return write(value, 4u);
-}
-EXPORT nvmlDeviceGetGpuMaxPcieLinkGeneration(void* device, unsigned* value) {
-  START(device);
-  return write(value, 5u);
-}
-EXPORT nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned* value) {
-  START(device);
-  return write(value, 8u);
-}
-EXPORT nvmlDeviceGetMaxPcieLinkWidth(void* device, unsigned* value) {
-  START(device);
-  return write(value, 16u);
-}
-EXPORT nvmlDeviceGetVirtualizationMode(void* device, int* mode) {
-  START(device);
-  return write(mode, 1);
-}
+EXPORT_VALUE(nvmlDeviceGetCurrPcieLinkGeneration, unsigned, 1u)
+EXPORT_VALUE(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, 4u)
+EXPORT_VALUE(nvmlDeviceGetGpuMaxPcieLinkGeneration, unsigned, 5u)
+EXPORT_VALUE(nvmlDeviceGetCurrPcieLinkWidth, unsigned, 8u)
+EXPORT_VALUE(nvmlDeviceGetMaxPcieLinkWidth, unsigned, 16u)
+EXPORT_VALUE(nvmlDeviceGetVirtualizationMode, int, 1)
 EXPORT nvmlDeviceGetGpuFabricInfo(void* device, NvmlFabricInfo* info) {
   START(device);
   info->cluster[0] = 0xab;

@@ -60,7 +60,7 @@ class FaultPlan {
 };
 
 /// A failed call is not made, except close: Linux closes the descriptor even if close fails.
-class FaultySystem final : public driver::System {
+class FaultySystem : public driver::System {
  public:
   FaultySystem(driver::System& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
 

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "cli/interface/command_line.hpp"
-#include "platform/facts/nvidia_gpus.hpp"
+#include "platform/facts/nvidia.hpp"
 #include "transfer/run/job.hpp"
 
 namespace gdrkit::transfer::run {

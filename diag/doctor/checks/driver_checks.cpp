@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "diag/doctor/check.hpp"
-#include "platform/facts/nvidia_driver.hpp"
+#include "platform/facts/nvidia.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -8,7 +8,7 @@
 #include "diag/machine/pci_config.hpp"
 #include "diag/machine/variables.hpp"
 #include "platform/facts/number_list.hpp"
-#include "platform/facts/pci_bars.hpp"
+#include "platform/facts/nvidia.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -29,27 +29,13 @@ std::unique_ptr<BackendPin> BackendConformance::pin(std::uint64_t address, std::
   PinRequest request;
   request.address = address;
   request.size_bytes = size_bytes;
-  auto pinned = backend_->pin(request);
-  if (!pinned) {
-    ADD_FAILURE() << "pinning " << size_bytes << " bytes at 0x" << std::hex << address << ": " << pinned.error().text();
-    return nullptr;
-  }
-  return std::move(*pinned);
+  return tests::value_or_throw(backend_->pin(request));
 }
 
 MappedRange BackendConformance::map(std::unique_ptr<BackendPin> pinned, std::uint64_t address, std::size_t size_bytes) {
-  MappedRange range;
-  if (pinned == nullptr) return range;
   const auto offset = static_cast<std::size_t>(address - pinned->page_address());
-  auto region = pinned->map(offset + size_bytes, MappingType::none);
-  if (!region) {
-    ADD_FAILURE() << "mapping " << size_bytes << " bytes at 0x" << std::hex << address << ": " << region.error().text();
-    return range;
-  }
-  range.pin = std::move(pinned);
-  range.region = *region;
-  range.user = static_cast<std::uint8_t*>(region->address) + offset;
-  return range;
+  const MappedRegion region = tests::value_or_throw(pinned->map(offset + size_bytes, MappingType::none));
+  return {std::move(pinned), region, static_cast<std::uint8_t*>(region.address) + offset};
 }
 
 MappedRange BackendConformance::pin_and_map(std::uint64_t address, std::size_t size_bytes) {
@@ -65,14 +51,9 @@ bool BackendConformance::has_kind(platform::AllocationKind kind) {
 }
 
 platform::Allocation BackendConformance::allocate(platform::AllocationKind kind, std::size_t size_bytes) {
-  auto memory = device_->allocate(kind, size_bytes);
-  if (!memory) {
-    ADD_FAILURE() << size_bytes << " bytes of " << platform::allocation_kind_name(kind) << ": "
-                  << memory.error().text();
-    return {};
-  }
-  fill(memory->address(), make_pattern(size_bytes, 0xba5e));
-  return std::move(*memory);
+  auto memory = tests::value_or_throw(device_->allocate(kind, size_bytes));
+  fill(memory.address(), make_pattern(size_bytes, 0xba5e));
+  return memory;
 }
 
 void BackendConformance::fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {

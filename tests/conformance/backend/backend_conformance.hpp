@@ -23,7 +23,7 @@ namespace gdrkit::backend {
 struct MappedRange {
   std::unique_ptr<BackendPin> pin;
   MappedRegion region;
-  std::uint8_t* user = nullptr;  ///< CPU address of the range's own first byte
+  std::uint8_t* user;  ///< CPU address of the range's own first byte
 };
 
 /// A backend under test, and a device whose memory it supports.
@@ -46,14 +46,14 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
 
   [[nodiscard]] base::Result<std::unique_ptr<Backend>> open_backend() const { return candidate_.open(); }
 
-  /// nullptr after a test failure, which reports the reason.
+  // These steps must succeed: an error throws its text, which fails the test.
   [[nodiscard]] std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes);
-  /// Maps the pin's pages up to the end of the range. `user` is nullptr after a test failure, which reports the reason.
+  /// Maps the pin's pages up to the end of the range.
   [[nodiscard]] MappedRange pin_and_map(std::uint64_t address, std::size_t size_bytes);
   [[nodiscard]] static MappedRange map(std::unique_ptr<BackendPin> pinned, std::uint64_t address,
                                        std::size_t size_bytes);
 
-  /// Memory filled with a pattern; empty (address 0) after a test failure, which reports the reason.
+  /// Memory filled with a pattern.
   [[nodiscard]] platform::Allocation allocate(platform::AllocationKind kind, std::size_t size_bytes);
   /// Returns false if this device lacks such memory (for example, a driver without memory pools), or the backend does
   /// not support it.

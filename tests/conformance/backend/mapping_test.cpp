@@ -33,7 +33,6 @@ TEST_P(BackendConformance, PinsAndMapsTheEnclosingPages) {
   const std::uint64_t address = memory.address() + 70'001;
   const auto host_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto range = pin_and_map(address, 100'000);
-  ASSERT_NE(range.user, nullptr);
   EXPECT_EQ(range.pin->page_address(), page_down(address));
   EXPECT_EQ(range.pin->page_bytes(), page_up(address + 100'000) - page_down(address));
   EXPECT_EQ(range.pin->device(), device_->identity().pci_bus_id);
@@ -52,7 +51,6 @@ TEST_P(BackendConformance, StoresThroughTheMappingReachEveryKindOfMemory) {
       SCOPED_TRACE(std::string(platform::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
       const auto memory = allocate(kind, size);
       const auto range = pin_and_map(memory.address(), size);
-      ASSERT_NE(range.user, nullptr);
       const auto pattern = make_pattern(size, size + 1);
       store_to_mapping(range.user, pattern);
       expect_on_device(memory.address(), pattern);
@@ -67,7 +65,6 @@ TEST_P(BackendConformance, DeviceCopiesIntoEveryKindOfMemoryAreVisibleInTheMappi
       SCOPED_TRACE(std::string(platform::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
       const auto memory = allocate(kind, size);
       const auto range = pin_and_map(memory.address(), size);
-      ASSERT_NE(range.user, nullptr);
       expect_in_mapping(range.user, make_pattern(size, 0xba5e));
       const auto pattern = make_pattern(size, size + 2);
       fill(memory.address(), pattern);
@@ -85,7 +82,6 @@ TEST_P(BackendConformance, UnalignedRangesAccessOnlyTheirBytes) {
     for (const std::size_t size : {1U, 3U, 4096U, 65537U}) {
       SCOPED_TRACE(std::to_string(size) + " bytes at offset " + std::to_string(offset));
       const auto range = pin_and_map(memory.address() + offset, size);
-      ASSERT_NE(range.user, nullptr);
       const auto pattern = make_pattern(size, ++seed);
       store_to_mapping(range.user, pattern);
       std::copy(pattern.begin(), pattern.end(), expected.begin() + static_cast<std::ptrdiff_t>(offset));
@@ -107,7 +103,6 @@ TEST_P(BackendConformance, SubAllocationsOfOneBlockAreDistinguished) {
     for (std::size_t i = 0; i < count; ++i) {
       memories.push_back(allocate(kind, size));
       ranges.push_back(pin_and_map(memories[i].address(), size));
-      ASSERT_NE(ranges[i].user, nullptr);
     }
     for (std::size_t i = 0; i < count; ++i) store_to_mapping(ranges[i].user, make_pattern(size, 1000 + i));
     for (std::size_t i = 0; i < count; ++i) expect_on_device(memories[i].address(), make_pattern(size, 1000 + i));
@@ -124,7 +119,6 @@ TEST_P(BackendConformance, TheLastByteOfAnAllocationCanBePinned) {
       const auto memory = allocate(kind, size);
       const std::uint64_t last = memory.address() + memory.extent_bytes() - 1;
       const auto range = pin_and_map(last, 1);
-      ASSERT_NE(range.user, nullptr);
       store_to_mapping(range.user, {0xe7});
       EXPECT_EQ(read(last, 1).front(), 0xe7);
       fill(last, {0x7e});
@@ -139,7 +133,6 @@ TEST_P(BackendConformance, OneRangeCanBePinnedManyTimes) {
   std::vector<MappedRange> ranges;
   for (std::size_t i = 0; i < 32; ++i) {
     ranges.push_back(pin_and_map(memory.address(), size));
-    ASSERT_NE(ranges.back().user, nullptr) << "pin number " << i;
   }
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     EXPECT_EQ(std::count_if(ranges.begin(), ranges.end(),
@@ -158,7 +151,6 @@ TEST_P(BackendConformance, OverlappingPinsReadEachOthersStores) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 400'000);
   const auto first = pin_and_map(memory.address() + 1000, 200'000);
   const auto second = pin_and_map(memory.address() + 100'001, 250'000);
-  ASSERT_TRUE(first.user != nullptr && second.user != nullptr);
   const auto pattern = make_pattern(101'000 - 1, 8);  // from second's start to first's end
   store_to_mapping(first.user + 99'001, pattern);
   expect_in_mapping(second.user, pattern);
@@ -173,10 +165,8 @@ TEST_P(BackendConformance, MapsLessThanIsPinned) {
   for (const std::size_t size : {std::size_t{1}, 4 * kib, 64 * kib + 1, 5 * mib - 1}) {
     SCOPED_TRACE(std::to_string(size) + " bytes");
     auto pinned = pin(memory.address(), 5 * mib);
-    ASSERT_NE(pinned, nullptr);
     const auto host_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const auto range = map(std::move(pinned), memory.address(), size);
-    ASSERT_NE(range.user, nullptr);
     const std::size_t mapped = size + static_cast<std::size_t>(memory.address() - page_down(memory.address()));
     EXPECT_EQ(range.region.size_bytes, (mapped + host_page - 1) & ~(host_page - 1));
     expect_in_mapping(range.user, make_pattern(size, 0xba5e));
@@ -186,12 +176,8 @@ TEST_P(BackendConformance, MapsLessThanIsPinned) {
 TEST_P(BackendConformance, RejectsMappingNothingOrMoreThanIsPinned) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   auto pinned = pin(memory.address(), 100'000);
-  ASSERT_NE(pinned, nullptr);
   for (const std::size_t size : {std::size_t{0}, pinned->page_bytes() + 1, SIZE_MAX, SIZE_MAX - 4095}) {
-    const auto region = pinned->map(size, MappingType::none);
-    ASSERT_FALSE(region) << size;
-    EXPECT_EQ(region.error().errno_value, EINVAL) << size;
-    EXPECT_STRNE(region.error().text(), "");
+    EXPECT_TRUE(tests::failed(pinned->map(size, MappingType::none), EINVAL)) << size;
   }
   EXPECT_TRUE(tests::succeeded(pinned->map(pinned->page_bytes(), MappingType::none)));
 }
@@ -199,7 +185,6 @@ TEST_P(BackendConformance, RejectsMappingNothingOrMoreThanIsPinned) {
 TEST_P(BackendConformance, MapsWithTheRequestedTypeOrRejectsIt) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   auto pinned = pin(memory.address(), 100'000);
-  ASSERT_NE(pinned, nullptr);
   std::size_t refused = 0;
   for (const int number : {1, 2, 3, 7}) {
     const auto type = static_cast<MappingType>(number);
@@ -216,17 +201,14 @@ TEST_P(BackendConformance, MapsWithTheRequestedTypeOrRejectsIt) {
   EXPECT_GE(refused, 1U) << "mapping type 7 is invalid";
   EXPECT_LE(refused, 3U) << "every backend supports at least one type";
   const auto range = map(std::move(pinned), memory.address(), 100'000);
-  ASSERT_NE(range.user, nullptr) << "the pin must stay usable after a rejected mapping";
   expect_in_mapping(range.user, make_pattern(100'000, 0xba5e));
 }
 
 TEST_P(BackendConformance, MapsAgainAfterUnmap) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   auto pinned = pin(memory.address(), 100'000);
-  ASSERT_NE(pinned, nullptr);
   for (std::uint64_t round = 0; round < 5; ++round) {
     auto range = map(std::move(pinned), memory.address(), 100'000);
-    ASSERT_NE(range.user, nullptr);
     store_to_mapping(range.user, make_pattern(100'000, round));
     EXPECT_TRUE(tests::succeeded(range.pin->unmap()));
     expect_on_device(memory.address(), make_pattern(100'000, round));
@@ -240,7 +222,6 @@ TEST_P(BackendConformance, NothingIsMappedAfterUnmap) {
   const auto before = tests::count_process_resources();
   for (const bool is_unmapped : {true, false}) {
     auto range = pin_and_map(memory.address(), 100'000);
-    ASSERT_NE(range.user, nullptr);
     EXPECT_TRUE(tests::succeeded(is_unmapped ? range.pin->unmap() : range.pin->unpin()));
     std::vector<unsigned char> pages(range.region.size_bytes / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
     EXPECT_EQ(::mincore(range.region.address, range.region.size_bytes, pages.data()), -1);

@@ -43,10 +43,9 @@ void expect_refused(Backend& backend, const PinRequest& request, std::initialize
 
 TEST_P(BackendConformance, RejectsManagedMemory) {
   if (!has_kind(AllocationKind::managed)) GTEST_SKIP() << "no managed memory on this device";
-  auto memory = device_->allocate(AllocationKind::managed, 100'000);
-  ASSERT_TRUE(memory) << memory.error().text();
+  auto memory = tests::value_or_throw(device_->allocate(AllocationKind::managed, 100'000));
   for (const std::uint64_t offset : {0U, 65536U}) {
-    const std::uint64_t address = memory->address() + offset;
+    const std::uint64_t address = memory.address() + offset;
     expect_refused(*backend_, request_for(address, 4096), {EINVAL, EOPNOTSUPP}, {"managed", hexadecimal(address)});
   }
 }
@@ -82,7 +81,7 @@ TEST_P(BackendConformance, RejectsFreedMemory) {
     SCOPED_TRACE(platform::allocation_kind_name(kind));
     auto memory = allocate(kind, std::size_t{8} << 20);
     const std::uint64_t address = memory.address();
-    EXPECT_NE(pin(address, 4096), nullptr);
+    (void)pin(address, 4096);
     ASSERT_TRUE(tests::succeeded(memory.free()));
     expect_refused(*backend_, request_for(address, 4096), {EINVAL}, {"freed", hexadecimal(address)});
   }
@@ -95,7 +94,7 @@ TEST_P(BackendConformance, RejectsRangesPastTheExactEnd) {
     const auto memory = allocate(kind, 100'001);
     const std::uint64_t start = memory.address();
     const std::size_t extent = memory.extent_bytes();
-    EXPECT_NE(pin(start, extent), nullptr) << "the whole allocation can be pinned";
+    (void)pin(start, extent);
     for (const PinRequest& request :
          {request_for(start, extent + 1), request_for(start + extent - 1, 2), request_for(start + 1, extent),
           request_for(start, extent + (std::size_t{1} << 30)), request_for(start, std::size_t{1} << 46)}) {
@@ -115,9 +114,8 @@ TEST_P(BackendConformance, RoundedRangesMayReachTheEndOfTheLastPage) {
     constexpr std::uint64_t gpu_page = 65536;  // independent of the backend's page size
     const std::uint64_t page_end = (start + memory.extent_bytes() + gpu_page - 1) & ~(gpu_page - 1);
     const auto to_page_end = static_cast<std::size_t>(page_end - start);
-    const auto pinned = backend_->pin(request_for(start, to_page_end, false));
-    ASSERT_TRUE(pinned) << pinned.error().text();
-    EXPECT_EQ((*pinned)->page_address() + (*pinned)->page_bytes(), start + to_page_end);
+    const auto pinned = tests::value_or_throw(backend_->pin(request_for(start, to_page_end, false)));
+    EXPECT_EQ(pinned->page_address() + pinned->page_bytes(), start + to_page_end);
     for (const std::size_t size : {to_page_end + 1, to_page_end + page_bytes(), std::size_t{1} << 46}) {
       expect_refused(*backend_, request_for(start, size, false), {EINVAL}, {"past"});
     }

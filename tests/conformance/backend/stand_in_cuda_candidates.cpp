@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "backend_conformance.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -19,9 +20,8 @@ TEST(StandInCuda, BackendOpensWithEmulatedCuda) {
   ASSERT_TRUE(is_stand_in_loaded()) << ::dlerror();
   auto device = platform::open_cuda_device(0);
   ASSERT_TRUE(device) << device.error().text();
-  const auto opened = candidates().front().open();
-  ASSERT_TRUE(opened) << opened.error().text();
-  EXPECT_FALSE((*opened)->traits().is_untried);
+  const auto opened = tests::value_or_throw(candidates().front().open());
+  EXPECT_FALSE(opened->traits().is_untried);
 }
 
 }  // namespace

@@ -45,28 +45,20 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     backend = std::move(*opened);
     const driver::CudaCalls* calls = &fakes::emulated_cuda();
     if (is_gpu_place()) {
-      const auto loaded = driver::cuda_calls();
-      ASSERT_TRUE(loaded) << loaded.error().text();
-      calls = *loaded;
+      calls = value_or_throw(driver::cuda_calls());
     }
     auto allocated = backend->allocate(0, engine_test_bytes);  // initialises CUDA
     if (!allocated) GDRKIT_SKIP_OR_FAIL("gpu", allocated.error().text());
     buffer = std::move(*allocated);
-    auto entered = engine::Gpu::open(*calls, 0);
-    ASSERT_TRUE(entered) << entered.error().text();
-    gpu = std::move(*entered);
+    gpu = value_or_throw(engine::Gpu::open(*calls, 0));
     map();
     engine::Place place{*backend, *gpu, {}};
     // Host threads that emulate the GPU sometimes wait for a CPU.
     if (!is_gpu_place()) place.residence = fakes::patient_limits();
-    auto made = GetParam().open(place);
-    ASSERT_TRUE(made) << made.error().text();
-    engine = std::move(*made);
+    engine = value_or_throw(GetParam().open(place));
     const auto scope = gpu->enter();
     ASSERT_TRUE(scope);
-    auto memory = engine::PinnedMemory::make(*gpu, engine_test_bytes);
-    ASSERT_TRUE(memory) << memory.error().text();
-    pinned = std::move(*memory);
+    pinned = value_or_throw(engine::PinnedMemory::make(*gpu, engine_test_bytes));
     ordinary.resize(engine_test_bytes);
   }
 
@@ -148,15 +140,10 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     backend::PinRequest request;
     request.address = buffer->address();
     request.size_bytes = engine_test_bytes;
-    auto pinned_range = backend->pin(request);
-    ASSERT_TRUE(pinned_range) << pinned_range.error().text();
-    pin = std::move(*pinned_range);
-    const auto region = pin->map(pin->page_bytes(), backend::MappingType::none);
-    ASSERT_TRUE(region) << region.error().text();
-    mapped = static_cast<char*>(region->address) + (buffer->address() - pin->page_address());
-    const auto chosen = copy::choose(cpu::detect(), region->type, nullptr);
-    ASSERT_TRUE(chosen) << chosen.error().text();
-    copier = *chosen;
+    pin = value_or_throw(backend->pin(request));
+    const auto region = value_or_throw(pin->map(pin->page_bytes(), backend::MappingType::none));
+    mapped = static_cast<char*>(region.address) + (buffer->address() - pin->page_address());
+    copier = value_or_throw(copy::choose(cpu::detect(), region.type, nullptr));
   }
 };
 

@@ -18,8 +18,7 @@ class AtomicConformance : public GpuKernelConformance {
                        std::uint64_t compare = 0) {
     auto* fetched = static_cast<std::uint64_t*>(host_memory(sizeof(std::uint64_t)));
     const AtomicParameters parameters{target, operand, compare, to_device(fetched), size_bytes, update};
-    EXPECT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 1}, stream_)));
-    EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    run(parameters, {1, 1});
     return *fetched;
   }
 };
@@ -62,17 +61,16 @@ TEST_F(AtomicConformance, UpdatesOneWordAndReturnsItsPreviousValue) {
 
 TEST_F(AtomicConformance, LosesNoUpdateBetweenStreams) {
   const std::uint64_t target = device_memory(8);
-  auto other = device_->create_stream();
-  ASSERT_TRUE(other);
+  auto other = tests::value_or_throw(device_->create_stream());
   constexpr int rounds = 200;
   const AtomicParameters parameters{target, 1, 0, 0, 8, AtomicUpdate::add};
   for (int round = 0; round < rounds; ++round) {
     ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 1}, stream_)));
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 1}, *other)));
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 1}, other)));
   }
   ASSERT_TRUE(tests::succeeded(device_->synchronize_all()));
   EXPECT_EQ(read<std::uint64_t>(target), 2U * rounds);
-  EXPECT_TRUE(tests::succeeded(device_->destroy_stream(*other)));
+  EXPECT_TRUE(tests::succeeded(device_->destroy_stream(other)));
 }
 
 TEST_F(AtomicConformance, RejectsInvalidWords) {

@@ -76,8 +76,7 @@ TEST_F(CollectiveConformance, OnePeReceivesItsOwnData) {
       made.route = route;
       if (route == CollectiveRoute::small) made.size_bytes = 1001;
       ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
-      ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {3, 128}, stream_)));
-      ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+      run(made, {3, 128});
       std::vector<std::uint8_t> seen(size);
       ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), made.target, size)));
       std::vector<std::uint8_t> expected(size, 0);
@@ -97,16 +96,14 @@ TEST_F(CollectiveConformance, TimesOutAndReportsTheMissingPe) {
     made.route = route;
     if (route == CollectiveRoute::small) made.size_bytes = 64;
     ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {2, 64}, stream_)));
-    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    run(made, {2, 64});
     EXPECT_EQ(fault(), 1U) << "member 0";
     EXPECT_EQ(finished(), 0U);
     EXPECT_EQ(progress(made.state).is_broken, 1U);
     EXPECT_EQ(read<std::uint64_t>(made.target), 0U);
     // From now on it ends immediately.
     made.state.limit_ns = long_ns;
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {2, 64}, stream_)));
-    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    run(made, {2, 64});
     EXPECT_EQ(finished(), 0U);
   }
 }
@@ -115,8 +112,7 @@ TEST_F(CollectiveConformance, CpuStopsTheGpuKernel) {
   auto made = parameters(CollectiveOperation::barrier);
   add_absent(&made);
   std::atomic_ref(report_->stop).store(1);
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
-  ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+  run(made, {1, 64});
   EXPECT_EQ(fault(), 1U);
 }
 
@@ -165,8 +161,7 @@ TEST_F(TeamConformance, OnePeReceivesItsOwnData) {
       made.scope = scope;
       made.size_bytes = bytes;
       ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
-      ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
-      ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+      run(made, {1, 64});
       EXPECT_EQ(read<std::uint64_t>(made.target + bytes - 8), 0x5c5c5c5c5c5c5c5cU);
       EXPECT_EQ(read<std::uint64_t>(made.target + bytes), 0U);
       EXPECT_EQ(read<TeamResult>(made.result).has_failed, 0U);

@@ -26,9 +26,7 @@ void GpuKernelConformance::SetUp() {
   auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
   if (!loaded) GDRKIT_SKIP_OR_FAIL(place, loaded.error().text());
   kernels_.emplace(std::move(*loaded));
-  auto made = device_->create_stream();
-  ASSERT_TRUE(made) << made.error().text();
-  stream_ = *made;
+  stream_ = tests::value_or_throw(device_->create_stream());
 }
 
 void GpuKernelConformance::TearDown() {
@@ -42,32 +40,21 @@ void GpuKernelConformance::TearDown() {
 }
 
 std::uint64_t GpuKernelConformance::device_memory(std::size_t size_bytes) {
-  auto made = device_->allocate(AllocationKind::cuda_malloc, size_bytes);
-  if (!made) {
-    ADD_FAILURE() << made.error().text();
-    return 0;
-  }
-  EXPECT_TRUE(tests::succeeded(device_->fill(made->address(), 0, size_bytes)));
-  allocations_.push_back(std::move(*made));
-  return allocations_.back().address();
+  allocations_.push_back(tests::value_or_throw(device_->allocate(AllocationKind::cuda_malloc, size_bytes)));
+  const std::uint64_t address = allocations_.back().address();
+  EXPECT_TRUE(tests::succeeded(device_->fill(address, 0, size_bytes)));
+  return address;
 }
 
 void* GpuKernelConformance::host_memory(std::size_t size_bytes) {
-  auto made = device_->allocate(AllocationKind::host, size_bytes);
-  if (!made) {
-    ADD_FAILURE() << made.error().text();
-    return nullptr;
-  }
-  allocations_.push_back(std::move(*made));
+  allocations_.push_back(tests::value_or_throw(device_->allocate(AllocationKind::host, size_bytes)));
   auto* host = reinterpret_cast<void*>(allocations_.back().address());
   std::memset(host, 0, size_bytes);
   return host;
 }
 
 std::uint64_t GpuKernelConformance::to_device(const void* host) {
-  const auto address = device_->device_address(host);
-  EXPECT_TRUE(address) << address.error().text();
-  return address.value_or(0);
+  return tests::value_or_throw(device_->device_address(host));
 }
 
 bool GpuKernelConformance::comes(const std::uint32_t* word, std::uint32_t value) {

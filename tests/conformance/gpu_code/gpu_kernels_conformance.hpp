@@ -48,6 +48,13 @@ class GpuKernelConformance : public ::testing::Test {
   /// A 32-bit word in host memory.
   std::uint32_t* host_word() { return static_cast<std::uint32_t*>(host_memory(sizeof(std::uint32_t))); }
 
+  /// Launches the GPU kernel and waits for its end.
+  template <class Parameters>
+  void run(const Parameters& parameters, LaunchShape shape) {
+    EXPECT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
+    EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+  }
+
   template <class T>
   T read(std::uint64_t address) {
     T value{};

@@ -72,8 +72,7 @@ TEST_F(LitmusConformance, AWriterWithoutAReaderEnds) {
   for (const int pe : {0, 1}) {
     auto made = parameters(LitmusShape::put_fence_put, LitmusMistake::none, heaps, pe);
     made.state.limit_ns = short_ns;
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 1}, stream_)));
-    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    run(made, {1, 1});
     // The PEs run one after the other and so never at the same time.
     EXPECT_EQ(read<LitmusResult>(made.result).expired, 1U) << "PE " << pe;
   }

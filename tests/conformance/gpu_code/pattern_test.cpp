@@ -74,8 +74,7 @@ class PatternConformance : public GpuKernelConformance {
   std::vector<std::uint64_t> written(PatternParameters parameters) {
     if (memory_ == 0) memory_ = device_memory(count * 8);
     parameters.address = memory_;
-    EXPECT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
-    EXPECT_TRUE(device_->synchronize(stream_));
+    run(parameters, shape);
     std::vector<std::uint8_t> bytes(count * parameters.element_bytes);
     EXPECT_TRUE(device_->copy_to_host(bytes.data(), memory_, bytes.size()));
     std::vector<std::uint64_t> elements(count);
@@ -90,8 +89,7 @@ class PatternConformance : public GpuKernelConformance {
     const std::uint64_t found = device_memory(sizeof(PatternFound));
     EXPECT_TRUE(device_->copy_to_device(found, &none, sizeof none));
     parameters.found = found;
-    EXPECT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
-    EXPECT_TRUE(device_->synchronize(stream_));
+    run(parameters, shape);
     return read<PatternFound>(found);
   }
 

@@ -38,8 +38,7 @@ TEST_F(ShmemConformance, CopiesToItself) {
   for (const ShmemOperation operation : {ShmemOperation::put, ShmemOperation::get}) {
     auto made = parameters(operation);
     ASSERT_TRUE(device_->fill(made.source, 0x5c, 4096));
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 128}, stream_)));
-    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    run(made, {1, 128});
     EXPECT_EQ(read<std::uint64_t>(made.target + 4088), 0x5c5c5c5c5c5c5c5cU);
     EXPECT_GT(read<ShmemResult>(made.result).elapsed_ns(), 0U);
   }
@@ -64,8 +63,7 @@ TEST_F(ShmemConformance, CopiesExactlyTheRange) {
           made.target = target + at;
           made.source = source + at;
           made.size_bytes = size;
-          ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
-          ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+          run(made, {1, 64});
           std::vector<std::uint8_t> expected(room, 0xee), seen(room);
           std::memcpy(expected.data() + at, pattern.data() + at, size);
           ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), target, room)));
@@ -82,8 +80,7 @@ TEST_F(ShmemConformance, EachRoundHasItsOwnSlot) {
   made.rounds = 5;
   made.step_bytes = 64;
   made.path_bytes = 192;  // three slots: rounds 3 and 4 reuse the first two
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 1}, stream_)));
-  ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+  run(made, {1, 1});
   EXPECT_EQ(read<std::uint64_t>(made.target), 4U);
   EXPECT_EQ(read<std::uint64_t>(made.target + 64), 5U);
   EXPECT_EQ(read<std::uint64_t>(made.target + 128), 3U);
@@ -94,8 +91,7 @@ TEST_F(ShmemConformance, EachRoundHasItsOwnSlot) {
 
 TEST_F(ShmemConformance, SynchronisesWithItself) {
   auto made = parameters(ShmemOperation::barrier);
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
-  ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+  run(made, {1, 64});
   EXPECT_EQ(read<ShmemResult>(made.result).wrong, 0U);
   EXPECT_EQ(read<std::uint64_t>(made.state.sync_address), 3U);
 }

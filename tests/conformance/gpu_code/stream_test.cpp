@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
-#include "platform/gpu_code/stream_signal_params.hpp"
-#include "platform/gpu_code/stream_value_params.hpp"
-#include "platform/gpu_code/stream_wait_params.hpp"
+#include "platform/gpu_code/stream_params.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
 
@@ -41,8 +39,7 @@ TEST_F(StreamConformance, StoresValuesPassedAsParameters) {
         parameters.target = target + at;
         parameters.size_bytes = size;
         std::memcpy(parameters.words, pattern.data(), pattern.size());
-        ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, threads}, stream_)));
-        finish();
+        run(parameters, {1, threads});
         std::vector<std::uint8_t> expected(room, 0xee);
         std::memcpy(expected.data() + at, pattern.data(), size);
         EXPECT_EQ(tests::first_difference(bytes_at(target), expected), room)
@@ -57,8 +54,7 @@ TEST_F(StreamConformance, SignalsAreSetOrAddedTo) {
   StreamSignal signal{words + 8, 40, GDRKIT_SHMEM_SIGNAL_SET};
   ASSERT_TRUE(tests::succeeded(kernels_->launch(signal, {1, 1}, stream_)));
   signal = {words + 8, 2, GDRKIT_SHMEM_SIGNAL_ADD};
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(signal, {1, 1}, stream_)));
-  finish();
+  run(signal, {1, 1});
   EXPECT_EQ(read<std::uint64_t>(words + 8), 42U);
   EXPECT_EQ(read<std::uint64_t>(words), 0U);
   EXPECT_EQ(read<std::uint64_t>(words + 16), 0U);
@@ -119,16 +115,14 @@ TEST_F(StreamWaitConformance, ComparesAsSignedOrUnsigned) {
     wait.word = one.word;
     wait.comparison = one.comparison;
     wait.value = one.value;
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
-    finish();
+    run(wait, {1, 1});
     EXPECT_EQ(control_->given_up, 0U) << one.word << ' ' << one.comparison;
   }
 }
 
 TEST_F(StreamWaitConformance, TimesOutAndReportsIt) {
   const auto wait = parameters(short_ns);
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
-  finish();
+  run(wait, {1, 1});
   EXPECT_EQ(control_->given_up, wait.address);
 }
 

@@ -33,8 +33,7 @@ TEST_F(CopyConformance, CopiesExactlyTheRange) {
       parameters.source = source;
       parameters.size_bytes = size;
       parameters.loops = 2;
-      ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
-      ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+      run(parameters, shape);
       auto expected = std::vector<std::uint8_t>(room, 0xee);
       std::copy_n(pattern.begin(), size, expected.begin());
       std::vector<std::uint8_t> back(room);
@@ -59,8 +58,7 @@ TEST_F(CopyConformance, AccessesMappedHostMemoryInBothDirections) {
   ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {2, 128}, stream_)));
   parameters.source = middle;
   parameters.target = to_device(back);
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {2, 128}, stream_)));
-  ASSERT_TRUE(device_->synchronize(stream_));
+  run(parameters, {2, 128});
   EXPECT_EQ(tests::first_difference(std::vector<std::uint8_t>(back, back + size), pattern), size);
 }
 
@@ -89,8 +87,7 @@ TEST_F(ChaseConformance, EndsAtTheSameNodeAsTheCpu) {
   parameters.state = device_memory(sizeof(ChaseState));
   for (const std::uint64_t steps : {0ULL, 1ULL, 999ULL, 1000ULL, 12'345ULL}) {
     parameters.steps = steps;
-    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 1}, stream_)));
-    ASSERT_TRUE(device_->synchronize(stream_));
+    run(parameters, {1, 1});
     EXPECT_EQ(read<ChaseState>(parameters.state).last, memory + steps * 387 % nodes * stride_words * 8) << steps;
   }
   EXPECT_GT(read<ChaseState>(parameters.state).elapsed_ns, 0U);

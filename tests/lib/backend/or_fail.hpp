@@ -1,37 +1,27 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Steps of a backend that a test expects to succeed. On an error each adds a failure with the reason.
+// Steps of a backend that a test expects to succeed. An error throws its text, which fails the test.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <memory>
-#include <utility>
 
 #include "backend/backend.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 
 template <class Machine>
 std::unique_ptr<Backend> open_or_fail(Machine& machine) {
-  auto opened = machine.open();
-  if (opened) return std::move(*opened);
-  ADD_FAILURE() << "open: " << opened.error().text();
-  return nullptr;
+  return tests::value_or_throw(machine.open());
 }
 
-inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes) {
-  auto pinned = backend.pin({address, size_bytes, false, true});
-  if (pinned) return std::move(*pinned);
-  ADD_FAILURE() << "pin: " << pinned.error().text();
-  return nullptr;
+inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes,
+                                               bool force_pcie = false) {
+  return tests::value_or_throw(backend.pin({address, size_bytes, force_pcie, true}));
 }
 
 inline MappedRegion map_or_fail(BackendPin& pin, MappingType type = MappingType::none) {
-  auto mapped = pin.map(pin.page_bytes(), type);
-  if (mapped) return *mapped;
-  ADD_FAILURE() << "map: " << mapped.error().text();
-  return {};
+  return tests::value_or_throw(pin.map(pin.page_bytes(), type));
 }
 
 }  // namespace gdrkit::backend

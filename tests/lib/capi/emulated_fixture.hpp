@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/emulated_memory.hpp"
+#include "gdrkit/gdrkit.h"
 #include "support/device_access.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
@@ -17,6 +18,14 @@
 namespace gdrkit::tests {
 
 inline constexpr std::size_t gpu_page = 65536;
+
+/// A structure of gdrkit's API with its size.
+template <class Struct>
+[[nodiscard]] Struct sized() {
+  Struct made{};
+  made.struct_size = sizeof made;
+  return made;
+}
 
 /// Emulated memory of four pages filled with a pattern; the device address is a CPU address too, so that the content
 /// can be looked at without the library.
@@ -28,9 +37,7 @@ class OnEmulatedDevice : public testing::Test {
       ::unsetenv(name);
     ::setenv("GDRKIT_BACKEND", "emulated", 1);
     before = count_process_resources();
-    const base::Result<std::uint64_t> allocated = driver::emulated_allocate(memory_bytes, driver::EmulatedKind::device);
-    ASSERT_TRUE(allocated) << allocated.error().text();
-    memory = *allocated;
+    memory = value_or_throw(driver::emulated_allocate(memory_bytes, driver::EmulatedKind::device));
     device = reinterpret_cast<std::uint8_t*>(memory);
     expected = make_pattern(memory_bytes, 1);
     std::memcpy(device, expected.data(), memory_bytes);
@@ -51,6 +58,23 @@ class OnEmulatedDevice : public testing::Test {
   std::uint64_t memory = 0;
   std::uint8_t* device = nullptr;
   std::vector<std::uint8_t> expected;
+};
+
+/// With a context of gdrkit's API.
+class OnGdrkitContext : public OnEmulatedDevice {
+ protected:
+  void SetUp() override {
+    OnEmulatedDevice::SetUp();
+    ASSERT_EQ(gdrkit_open(nullptr, &context), 0) << gdrkit_last_error();
+  }
+  void TearDown() override {
+    if (context.value != 0) {
+      EXPECT_EQ(gdrkit_close(context), 0);
+    }
+    OnEmulatedDevice::TearDown();
+  }
+
+  gdrkit_context_t context{};
 };
 
 }  // namespace gdrkit::tests

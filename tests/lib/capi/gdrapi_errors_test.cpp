@@ -6,6 +6,7 @@
 #include "capi/errno_values.hpp"
 #include "gdrapi.h"
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -80,9 +81,8 @@ TEST_F(GdrapiErrors, AttributesReportTraitsAndForceFlagReachesTheBackend) {
   script.traits.is_persistent = false;
   script.traits.supports_force_pcie = true;
   script.traits.uses_dmabuf_mmap = true;
-  const base::Result<core::Handle> opened = open();
-  ASSERT_TRUE(opened);
-  gdr_t const other = reinterpret_cast<gdr_t>(*opened);
+  const auto opened = value_or_throw(open());
+  gdr_t const other = reinterpret_cast<gdr_t>(opened);
   int value = -1;
   EXPECT_EQ(gdr_get_attribute(other, GDR_ATTR_USE_PERSISTENT_MAPPING, &value), 0);
   EXPECT_EQ(value, 0);
@@ -106,9 +106,8 @@ TEST_F(GdrapiErrors, ReportsTheModuleVersionIfThereIsAModule) {
                                                             {0x0003'0001, {3, 1}}};
   for (const auto& [word, numbers] : table) {
     script.traits.module_version = word;
-    const base::Result<core::Handle> opened = open();
-    ASSERT_TRUE(opened);
-    gdr_t const other = reinterpret_cast<gdr_t>(*opened);
+    const auto opened = value_or_throw(open());
+    gdr_t const other = reinterpret_cast<gdr_t>(opened);
     int major = -1, minor = -1;
     EXPECT_EQ(gdr_driver_get_version(other, &major, &minor), 0);
     EXPECT_EQ(major, numbers.first) << word;

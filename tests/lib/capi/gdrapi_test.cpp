@@ -11,6 +11,7 @@
 #include "gdrkit/gdrkit.h"
 #include "lib/capi/emulated_fixture.hpp"
 #include "support/forked_child.hpp"
+#include "support/results.hpp"
 
 // The binary symbol of API 2.3 and before; in source code the name is a macro for the newer function.
 struct InfoV1 {
@@ -163,13 +164,12 @@ TEST_F(Gdrapi, PinsOnePageForZeroUnalignedBytes) {
 }
 
 TEST_F(Gdrapi, PinsRangesThatCallersRoundedToPages) {
-  const base::Result<std::uint64_t> small = driver::emulated_allocate(100, driver::EmulatedKind::device);
-  ASSERT_TRUE(small);
+  const auto small = value_or_throw(driver::emulated_allocate(100, driver::EmulatedKind::device));
   gdr_mh_t handle{};
-  EXPECT_EQ(gdr_pin_buffer(g, *small, gpu_page, 0, 0, &handle), 0);
-  EXPECT_EQ(gdr_pin_buffer(g, *small, gpu_page + 1, 0, 0, &handle), EINVAL);
+  EXPECT_EQ(gdr_pin_buffer(g, small, gpu_page, 0, 0, &handle), 0);
+  EXPECT_EQ(gdr_pin_buffer(g, small, gpu_page + 1, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
-  EXPECT_TRUE(driver::emulated_free(*small));
+  EXPECT_TRUE(driver::emulated_free(small));
 }
 
 TEST_F(Gdrapi, IgnoresTokensAndUnknownPinFlags) {
@@ -209,11 +209,10 @@ TEST_F(Gdrapi, ReturnsEinvalForMemoryThatCannotBePinned) {
   EXPECT_EQ(gdr_pin_buffer(g, memory, memory_bytes + gpu_page, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer(g, reinterpret_cast<std::uintptr_t>(&handle), 4, 0, 0, &handle), EINVAL);
   for (const driver::EmulatedKind kind : {driver::EmulatedKind::managed, driver::EmulatedKind::host}) {
-    const base::Result<std::uint64_t> other = driver::emulated_allocate(gpu_page, kind);
-    ASSERT_TRUE(other);
-    EXPECT_EQ(gdr_pin_buffer(g, *other, gpu_page, 0, 0, &handle), EINVAL);
-    EXPECT_TRUE(driver::emulated_free(*other));
-    EXPECT_EQ(gdr_pin_buffer(g, *other, gpu_page, 0, 0, &handle), EINVAL);  // freed
+    const auto other = value_or_throw(driver::emulated_allocate(gpu_page, kind));
+    EXPECT_EQ(gdr_pin_buffer(g, other, gpu_page, 0, 0, &handle), EINVAL);
+    EXPECT_TRUE(driver::emulated_free(other));
+    EXPECT_EQ(gdr_pin_buffer(g, other, gpu_page, 0, 0, &handle), EINVAL);  // freed
   }
   EXPECT_EQ(handle.h, 42u);
 }
@@ -286,13 +285,12 @@ TEST_F(Gdrapi, UnpinWhileMappedAndCloseWithLiveHandlesSucceed) {
 }
 
 TEST_F(Gdrapi, MappedMemoryStaysReadableAfterItsFree) {
-  const base::Result<std::uint64_t> other = driver::emulated_allocate(gpu_page, driver::EmulatedKind::device);
-  ASSERT_TRUE(other);
-  std::memset(reinterpret_cast<void*>(*other), 0x77, gpu_page);
+  const auto other = value_or_throw(driver::emulated_allocate(gpu_page, driver::EmulatedKind::device));
+  std::memset(reinterpret_cast<void*>(other), 0x77, gpu_page);
   gdr_mh_t handle{};
-  ASSERT_EQ(gdr_pin_buffer(g, *other, gpu_page, 0, 0, &handle), 0);
+  ASSERT_EQ(gdr_pin_buffer(g, other, gpu_page, 0, 0, &handle), 0);
   ASSERT_EQ(gdr_map(g, handle, &va, gpu_page), 0);
-  EXPECT_TRUE(driver::emulated_free(*other));
+  EXPECT_TRUE(driver::emulated_free(other));
   std::uint8_t byte = 0;
   EXPECT_EQ(gdr_copy_from_mapping(handle, &byte, va, 1), 0);
   EXPECT_EQ(byte, 0x77);

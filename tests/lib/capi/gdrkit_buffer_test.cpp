@@ -17,18 +17,11 @@ namespace {
 
 using testing::HasSubstr;
 
-class GdrkitBuffer : public OnEmulatedDevice {
+class GdrkitBuffer : public OnGdrkitContext {
  protected:
-  void SetUp() override {
-    OnEmulatedDevice::SetUp();
-    ASSERT_EQ(gdrkit_open(nullptr, &context), 0) << gdrkit_last_error();
-  }
   void TearDown() override {
-    if (context.value != 0) {
-      EXPECT_EQ(gdrkit_close(context), 0);
-    }
     ::unsetenv("GDRKIT_EMULATED_DEVICES");
-    OnEmulatedDevice::TearDown();
+    OnGdrkitContext::TearDown();
   }
 
   gdrkit_buffer_t allocate(std::size_t size, int number = 0) {
@@ -36,14 +29,11 @@ class GdrkitBuffer : public OnEmulatedDevice {
     EXPECT_EQ(gdrkit_buffer_allocate(context, number, size, &buffer), 0) << gdrkit_last_error();
     return buffer;
   }
-
-  gdrkit_context_t context{};
 };
 
 TEST_F(GdrkitBuffer, SharesItsBytesWithTheMapping) {
   const gdrkit_buffer_t buffer = allocate(10'000);
-  gdrkit_buffer_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<gdrkit_buffer_info>();
   ASSERT_EQ(gdrkit_buffer_get_info(buffer, &info), 0);
   EXPECT_EQ(info.size_bytes, 10'000u);
   EXPECT_EQ(info.device, 0);
@@ -102,8 +92,7 @@ TEST_F(GdrkitBuffer, CountsTheConfiguredEmulatedDevices) {
   ASSERT_EQ(gdrkit_open(nullptr, &three), 0) << gdrkit_last_error();
   gdrkit_buffer_t buffer{};
   ASSERT_EQ(gdrkit_buffer_allocate(three, 2, 10, &buffer), 0) << gdrkit_last_error();
-  gdrkit_buffer_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<gdrkit_buffer_info>();
   ASSERT_EQ(gdrkit_buffer_get_info(buffer, &info), 0);
   EXPECT_EQ(info.device, 2);
   EXPECT_EQ(gdrkit_buffer_allocate(three, 3, 10, &buffer), -ENODEV);
@@ -115,8 +104,7 @@ TEST_F(GdrkitBuffer, CountsTheConfiguredEmulatedDevices) {
 
 TEST_F(GdrkitBuffer, WorksWithTheDropInLibrary) {
   const gdrkit_buffer_t buffer = allocate(2 * gpu_page);
-  gdrkit_buffer_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<gdrkit_buffer_info>();
   ASSERT_EQ(gdrkit_buffer_get_info(buffer, &info), 0);
   const gdr_t g = gdr_open();
   ASSERT_NE(g, nullptr);

@@ -5,6 +5,7 @@
 
 #include "gdrkit/gdrkit.hpp"
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -24,13 +25,12 @@ TEST_F(GdrkitErrors, ReportsInvalidation) {
 
 TEST_F(GdrkitErrors, ContextInfoReportsPersistence) {
   script.traits.is_persistent = false;
-  const base::Result<core::Handle> opened = open();
-  ASSERT_TRUE(opened);
+  const auto opened = value_or_throw(open());
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
-  EXPECT_EQ(gdrkit_get_context_info({*opened}, &info), 0);
+  EXPECT_EQ(gdrkit_get_context_info({opened}, &info), 0);
   EXPECT_EQ(info.is_persistent, 0);
-  EXPECT_EQ(gdrkit_close({*opened}), 0);
+  EXPECT_EQ(gdrkit_close({opened}), 0);
 }
 
 }  // namespace

@@ -149,8 +149,7 @@ TEST_F(GdrkitHpp, AMappingKeepsItsPinAndItsContext) {
   EXPECT_EQ(mapping->load_flag<std::uint8_t>(0), 7);
   expect_device_as_expected();
 
-  gdrkit_pin_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<gdrkit_pin_info>();
   EXPECT_EQ(gdrkit_get_pin_info(first, &info), 0);
   mapping.reset();
   EXPECT_EQ(gdrkit_get_pin_info(first, &info), -EINVAL) << "the last owner unpins";

@@ -21,19 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-class GdrkitApi : public OnEmulatedDevice {
+class GdrkitApi : public OnGdrkitContext {
  protected:
-  void SetUp() override {
-    OnEmulatedDevice::SetUp();
-    ASSERT_EQ(gdrkit_open(nullptr, &context), 0) << gdrkit_last_error();
-  }
-  void TearDown() override {
-    if (context.value != 0) {
-      EXPECT_EQ(gdrkit_close(context), 0);
-    }
-    OnEmulatedDevice::TearDown();
-  }
-
   gdrkit_pin_t pin(std::size_t offset, std::size_t size) {
     gdrkit_pin_t handle{};
     EXPECT_EQ(gdrkit_pin(context, memory + offset, size, &handle), 0) << gdrkit_last_error();
@@ -45,13 +34,11 @@ class GdrkitApi : public OnEmulatedDevice {
     return handle;
   }
   gdrkit_pin_info info_of(gdrkit_pin_t handle) {
-    gdrkit_pin_info info{};
-    info.struct_size = sizeof info;
+    auto info = sized<gdrkit_pin_info>();
     EXPECT_EQ(gdrkit_get_pin_info(handle, &info), 0);
     return info;
   }
 
-  gdrkit_context_t context{};
   void* address = nullptr;
 };
 
@@ -83,8 +70,7 @@ TEST_F(GdrkitApi, PinInfoReflectsMapAndUnmap) {
   EXPECT_EQ(info.user_bytes, 50u);
   EXPECT_EQ(info.is_mapped, 0);
   EXPECT_EQ(info.address, nullptr);
-  gdrkit_map_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<gdrkit_map_options>();
   options.mapping_type = GDRKIT_MAPPING_WRITE_COMBINING;
   ASSERT_EQ(gdrkit_map(handle, &options, &address), 0);
   info = info_of(handle);
@@ -99,8 +85,7 @@ TEST_F(GdrkitApi, PinInfoReflectsMapAndUnmap) {
 }
 
 TEST_F(GdrkitApi, ContextInfoReportsBackendAndCopyKernels) {
-  gdrkit_context_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<gdrkit_context_info>();
   ASSERT_EQ(gdrkit_get_context_info(context, &info), 0);
   EXPECT_STREQ(info.backend_name, "emulated");
   EXPECT_EQ(info.is_emulated, 1);
@@ -120,8 +105,7 @@ TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
     int is_usable = -1;
     const char* const name = gdrkit_copy_kernel_name(i, &is_usable);
     if (name == nullptr) break;
-    gdrkit_open_options options{};
-    options.struct_size = sizeof options;
+    auto options = sized<gdrkit_open_options>();
     options.backend = "emulated";
     options.copy_kernel = name;
     gdrkit_context_t other{};
@@ -131,8 +115,7 @@ TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
       continue;
     }
     ASSERT_EQ(result, 0) << gdrkit_last_error();
-    gdrkit_context_info info{};
-    info.struct_size = sizeof info;
+    auto info = sized<gdrkit_context_info>();
     ASSERT_EQ(gdrkit_get_context_info(other, &info), 0);
     EXPECT_STREQ(info.backend_name, "emulated");
     EXPECT_STREQ(info.store_kernel_name, name);
@@ -141,8 +124,7 @@ TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
 }
 
 TEST_F(GdrkitApi, OpenReportsWhyItFails) {
-  gdrkit_open_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<gdrkit_open_options>();
   options.backend = "abacus";
   gdrkit_context_t other{42};
   EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL);
@@ -172,8 +154,7 @@ TEST_F(GdrkitApi, RejectsInvalidCallsWithTheReason) {
 
 TEST_F(GdrkitApi, MapOptionsSelectAnEngine) {
   const gdrkit_pin_t handle = pin(0, 2 * gpu_page);
-  gdrkit_map_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<gdrkit_map_options>();
   options.engine = GDRKIT_ENGINE_AUTOMATIC;  // the emulated device has no GPU that copies: the CPU does
   ASSERT_EQ(gdrkit_map(handle, &options, &address), 0) << gdrkit_last_error();
   std::vector<std::uint8_t> seen(gpu_page);
@@ -220,8 +201,7 @@ TEST_F(GdrkitApi, EnvironmentForcesTheEngineOfMappingsWithoutOne) {
   ::unsetenv("GDRKIT_ENGINE");
   const gdrkit_pin_t handle = pin(0, gpu_page);
   EXPECT_EQ(gdrkit_map(handle, nullptr, &address), -EOPNOTSUPP);
-  gdrkit_map_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<gdrkit_map_options>();
   options.engine = GDRKIT_ENGINE_AUTOMATIC;
   EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
   options.engine = GDRKIT_ENGINE_CPU;
@@ -290,8 +270,7 @@ TEST_F(GdrkitApi, ProfileRequiresAGpu) {
 
 TEST_F(GdrkitApi, MapsOnceAndRejectsUnknownTypes) {
   const gdrkit_pin_t handle = pin(0, 10);
-  gdrkit_map_options options{};
-  options.struct_size = sizeof options;
+  auto options = sized<gdrkit_map_options>();
   for (const int unknown : {-1, GDRKIT_MAPPING_DEVICE + 1}) {
     options.mapping_type = unknown;
     EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
@@ -318,6 +297,10 @@ class GdrkitBadHandle : public GdrkitApi, public testing::WithParamInterface<std
     if (kind == "all_ones") bad_context.value = bad_pin.value = ~std::uint64_t{0};
     if (kind == "pointer") bad_context.value = bad_pin.value = reinterpret_cast<std::uintptr_t>(this);
     if (kind == "neighbour") bad_context.value = context.value ^ 1, bad_pin.value = good_pin.value ^ 1;
+    if (kind == "generation") {
+      bad_context.value = context.value ^ std::uint64_t{1} << 40;
+      bad_pin.value = good_pin.value ^ std::uint64_t{1} << 40;
+    }
     if (kind == "swapped") bad_context.value = good_pin.value, bad_pin.value = context.value;
     if (kind == "stale") {
       ASSERT_EQ(gdrkit_open(nullptr, &bad_context), 0);
@@ -350,10 +333,8 @@ class GdrkitBadHandle : public GdrkitApi, public testing::WithParamInterface<std
 
 TEST_P(GdrkitBadHandle, EveryFunctionRejectsIt) {
   gdrkit_pin_t out{42};
-  gdrkit_context_info context_info{};
-  context_info.struct_size = sizeof context_info;
-  gdrkit_pin_info pin_info{};
-  pin_info.struct_size = sizeof pin_info;
+  auto context_info = sized<gdrkit_context_info>();
+  auto pin_info = sized<gdrkit_pin_info>();
   void* mapped_at = nullptr;
   std::uint8_t byte = 42;
   EXPECT_EQ(gdrkit_close(bad_context), -EINVAL);
@@ -375,8 +356,8 @@ TEST_P(GdrkitBadHandle, EveryFunctionRejectsIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, GdrkitBadHandle,
-                         testing::Values("null", "one", "all_ones", "pointer", "neighbour", "swapped", "stale",
-                                         "foreign"),
+                         testing::Values("null", "one", "all_ones", "pointer", "neighbour", "generation", "swapped",
+                                         "stale", "foreign"),
                          [](const auto& test) { return test.param; });
 
 TEST_F(GdrkitApi, RejectsNullStructsAndInvalidSizes) {
@@ -442,8 +423,7 @@ TEST_F(GdrkitApi, AcceptsLargerStructsIfUnknownFieldsAreZero) {
 TEST_F(GdrkitApi, ReportsEveryBackendInProbeOrder) {
   std::string names;
   for (unsigned i = 0;; ++i) {
-    gdrkit_backend_report report{};
-    report.struct_size = sizeof report;
+    auto report = sized<gdrkit_backend_report>();
     const int result = gdrkit_probe_backend(i, &report);
     if (result == -ENOENT) break;
     ASSERT_EQ(result, 0);
@@ -564,8 +544,7 @@ TEST_F(GdrkitApi, ErrorDetailStaysUntilACallFails) {
   const std::string first = detail;
   // An internal step of each of these calls fails; the calls succeed.
   for (unsigned i = 0; gdrkit_copy_kernel_name(i, nullptr) != nullptr;) ++i;
-  gdrkit_backend_report report{};
-  report.struct_size = sizeof report;
+  auto report = sized<gdrkit_backend_report>();
   EXPECT_EQ(gdrkit_probe_backend(0, &report), 0);
   gdrkit_context_t other{};
   EXPECT_EQ(gdrkit_open(nullptr, &other), 0);

@@ -127,8 +127,7 @@ TEST_P(QuietCopy, TestDetectsAllocationsAndLocks) {
   ASSERT_TRUE(subject.open());
   int flag = 0;
   EXPECT_GT(count_calls([&] { (void)gdr_get_callback_flag(subject.g, subject.handle, &flag); }).locks, 0);
-  gdrkit_pin_info pin_info{};
-  pin_info.struct_size = sizeof pin_info;
+  auto pin_info = sized<gdrkit_pin_info>();
   EXPECT_GT(count_calls([&] { (void)gdrkit_get_pin_info(subject.pin, &pin_info); }).locks, 0);
   gdr_mh_t other{};
   EXPECT_GT(count_calls([&] { (void)gdr_pin_buffer(subject.g, subject.memory, 1, 0, 0, &other); }).allocations, 0);
@@ -142,8 +141,7 @@ TEST(SlowCalls, LockThePinOnce) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   Subject subject;
   ASSERT_TRUE(subject.open());
-  gdrkit_pin_info info{};
-  info.struct_size = sizeof info;
+  auto info = sized<gdrkit_pin_info>();
   const long once = count_calls([&] { (void)gdrkit_get_pin_info(subject.pin, &info); }).locks;
   EXPECT_GT(once, 0);
   int result = -1;
@@ -188,10 +186,8 @@ TEST_P(QuietCopy, TestDetectsSystemCalls) {
 TEST_P(QuietCopy, DescriptionsMakeNoSystemCall) {
   const ChildEnd end = run_without_system_calls([](Subject* subject) {
     gdr_info_t info{};
-    gdrkit_pin_info pin_info{};
-    pin_info.struct_size = sizeof pin_info;
-    gdrkit_context_info context_info{};
-    context_info.struct_size = sizeof context_info;
+    auto pin_info = sized<gdrkit_pin_info>();
+    auto context_info = sized<gdrkit_context_info>();
     return gdr_get_info(subject->g, subject->handle, &info) == 0 && gdrkit_get_pin_info(subject->pin, &pin_info) == 0 &&
                    gdrkit_get_context_info(subject->context, &context_info) == 0
                ? 0

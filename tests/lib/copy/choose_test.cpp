@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "copy/copier.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::copy {
 namespace {
@@ -70,19 +71,16 @@ TEST_F(ChooseOnX86, UsesDirectStoresOnlyTogetherWithAvx512) {
 TEST_F(ChooseOnX86, SelectsLoadsAutomaticallyIfTheForcedCopyKernelHasNone) {
   cpu::Features features = features_up_to("avx2");
   features.movdir64b = true;
-  const base::Result<Copier> copier = choose(features, MappingType::write_combining, "movdir64b");
-  ASSERT_TRUE(copier);
-  EXPECT_STREQ(copier->store_name, "movdir64b");
-  EXPECT_EQ(copier->store_lines, find("movdir64b")->store_lines);
-  EXPECT_STREQ(copier->load_name, "avx2");
-  EXPECT_TRUE(copier->streaming_loads);
+  const auto copier = tests::value_or_throw(choose(features, MappingType::write_combining, "movdir64b"));
+  EXPECT_STREQ(copier.store_name, "movdir64b");
+  EXPECT_EQ(copier.store_lines, find("movdir64b")->store_lines);
+  EXPECT_STREQ(copier.load_name, "avx2");
+  EXPECT_TRUE(copier.streaming_loads);
 }
 
 TEST_F(ChooseOnX86, RejectsAForcedCopyKernelThatTheCpuDoesNotSupport) {
   const base::Result<Copier> copier = choose(features_up_to("sse41"), MappingType::write_combining, "avx2");
-  ASSERT_FALSE(copier);
-  EXPECT_EQ(copier.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(copier.error().text(), HasSubstr("'avx2'"));
+  ASSERT_TRUE(tests::failed(copier, EOPNOTSUPP, HasSubstr("'avx2'")));
   EXPECT_THAT(copier.error().text(), HasSubstr("sse41, sse2, scalar"));
   EXPECT_THAT(copier.error().text(), Not(HasSubstr("avx512")));
 }
@@ -107,8 +105,7 @@ TEST(Choose, AcceptsEveryForcedCopyKernelThatTheCpuSupports) {
   for (const KernelInfo& info : kernels()) {
     const base::Result<Copier> copier = choose(features, MappingType::write_combining, info.name);
     if (!info.runs_on(features)) {
-      ASSERT_FALSE(copier);
-      EXPECT_EQ(copier.error().errno_value, EOPNOTSUPP) << info.name;
+      EXPECT_TRUE(tests::failed(copier, EOPNOTSUPP)) << info.name;
       continue;
     }
     ASSERT_TRUE(copier) << info.name;
@@ -124,9 +121,7 @@ TEST(Choose, AcceptsEveryForcedCopyKernelThatTheCpuSupports) {
 TEST(Choose, RejectsAnUnknownNameAndListsTheUsableOnes) {
   for (const char* name : {"avx1024", "Scalar", "scalar ", " ", "memcpy"}) {
     const base::Result<Copier> copier = choose(cpu::Features{}, MappingType::write_combining, name);
-    ASSERT_FALSE(copier) << name;
-    EXPECT_EQ(copier.error().errno_value, EINVAL) << name;
-    EXPECT_THAT(copier.error().text(), HasSubstr("'" + std::string(name) + "'"));
+    ASSERT_TRUE(tests::failed(copier, EINVAL, HasSubstr("'" + std::string(name) + "'"))) << name;
     EXPECT_THAT(copier.error().text(), HasSubstr(": scalar"));
   }
 }
@@ -141,16 +136,14 @@ TEST(Choose, TreatsNullAndEmptyNamesAsAutomatic) {
 
 TEST(Choose, UsesNoCopyKernelOnCachedAndDeviceMappings) {
   for (const char* forced : {"", "scalar"}) {
-    const base::Result<Copier> cached = choose(cpu::detect(), MappingType::cached, forced);
-    ASSERT_TRUE(cached);
-    EXPECT_EQ(cached->type, MappingType::cached);
-    EXPECT_EQ(cached->store_lines, nullptr);
-    EXPECT_STREQ(cached->load_name, "memcpy");
-    const base::Result<Copier> device = choose(cpu::detect(), MappingType::device, forced);
-    ASSERT_TRUE(device);
-    EXPECT_EQ(device->type, MappingType::device);
-    EXPECT_EQ(device->load_lines, nullptr);
-    EXPECT_STREQ(device->store_name, "words");
+    const auto cached = tests::value_or_throw(choose(cpu::detect(), MappingType::cached, forced));
+    EXPECT_EQ(cached.type, MappingType::cached);
+    EXPECT_EQ(cached.store_lines, nullptr);
+    EXPECT_STREQ(cached.load_name, "memcpy");
+    const auto device = tests::value_or_throw(choose(cpu::detect(), MappingType::device, forced));
+    EXPECT_EQ(device.type, MappingType::device);
+    EXPECT_EQ(device.load_lines, nullptr);
+    EXPECT_STREQ(device.store_name, "words");
   }
 }
 

@@ -24,20 +24,17 @@ using tests::scripted_device_start;
 class Buffer : public tests::OnScriptedBackend {
  protected:
   Handle buffer(std::size_t size_bytes = 4096, int device = 0) {
-    const base::Result<Handle> allocated = allocate_buffer(context, device, size_bytes);
-    EXPECT_TRUE(allocated) << allocated.error().text();
-    return allocated ? *allocated : 0;
+    return tests::value_or_throw(allocate_buffer(context, device, size_bytes));
   }
   std::uint8_t bytes[64] = {};
 };
 
 TEST_F(Buffer, ReportsAddressSizeAndDevice) {
   const Handle handle = buffer(1000, 3);
-  const base::Result<BufferInfo> info = buffer_info(handle);
-  ASSERT_TRUE(info);
-  EXPECT_EQ(info->address, scripted_device_start);
-  EXPECT_EQ(info->size_bytes, 1000u);
-  EXPECT_EQ(info->device, 3);
+  const auto info = tests::value_or_throw(buffer_info(handle));
+  EXPECT_EQ(info.address, scripted_device_start);
+  EXPECT_EQ(info.size_bytes, 1000u);
+  EXPECT_EQ(info.device, 3);
   EXPECT_EQ(script.last_device, 3);
   EXPECT_TRUE(free_buffer(handle));
   EXPECT_EQ(script.buffers, 0);
@@ -131,9 +128,7 @@ TEST_F(Buffer, CloseReturnsTheErrorOfAFreeAndContinues) {
   buffer();
   buffer();
   script.buffer_free_error = EBUSY;
-  const auto failed = close(context);
-  EXPECT_EQ(errno_of(failed), EBUSY);
-  EXPECT_THAT(tests::text_of(failed), HasSubstr("free fails"));
+  EXPECT_TRUE(tests::failed(close(context), EBUSY, HasSubstr("free fails")));
   context = 0;
   EXPECT_EQ(script.backends, 0);
   EXPECT_EQ(script.buffer_free_calls, 2);

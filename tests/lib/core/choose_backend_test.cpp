@@ -63,49 +63,38 @@ base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list
 }
 
 TEST(ChooseBackend, SelectsTheFirstUsableAutomaticBackend) {
-  const auto chosen = choose(working, "");
-  ASSERT_TRUE(chosen) << chosen.error().text();
-  EXPECT_STREQ((*chosen)->traits().name, "scripted");
+  const auto chosen = tests::value_or_throw(choose(working, ""));
+  EXPECT_STREQ(chosen->traits().name, "scripted");
   EXPECT_EQ(opened_count, 1);
 }
 
 TEST(ChooseBackend, SelectsAnUntriedBackendOnlyIfNoOtherIsUsable) {
-  const auto sure = choose(untried_first, "");
-  ASSERT_TRUE(sure) << sure.error().text();
-  EXPECT_STREQ((*sure)->traits().name, "scripted");
-  const auto last = choose(untried_alone, "");
-  ASSERT_TRUE(last) << last.error().text();
-  EXPECT_STREQ((*last)->traits().name, "untried");
-  const auto forced = choose(untried_first, "first");
-  ASSERT_TRUE(forced) << forced.error().text();
-  EXPECT_STREQ((*forced)->traits().name, "untried");
+  const auto sure = tests::value_or_throw(choose(untried_first, ""));
+  EXPECT_STREQ(sure->traits().name, "scripted");
+  const auto last = tests::value_or_throw(choose(untried_alone, ""));
+  EXPECT_STREQ(last->traits().name, "untried");
+  const auto forced = tests::value_or_throw(choose(untried_first, "first"));
+  EXPECT_STREQ(forced->traits().name, "untried");
 }
 
 TEST(ChooseBackend, ListsTheReasonOfEveryBackendIfNoneIsUsable) {
-  const auto chosen = choose(broken, "");
-  ASSERT_FALSE(chosen);
-  EXPECT_EQ(chosen.error().errno_value, ENODEV);
-  EXPECT_STREQ(chosen.error().text(),
-               "cannot open a context: no backend is usable: [first] /proc/driver/nvidia is missing; [second] "
-               "/dev/device0: permission denied; [pretended] used only on request (GDRKIT_BACKEND=pretended)");
+  EXPECT_TRUE(
+      tests::failed(choose(broken, ""), ENODEV,
+                    "cannot open a context: no backend is usable: [first] /proc/driver/nvidia is missing; [second] "
+                    "/dev/device0: permission denied; [pretended] used only on request (GDRKIT_BACKEND=pretended)"));
   EXPECT_EQ(opened_count, 0);
 }
 
 TEST(ChooseBackend, TriesOnlyTheForcedBackend) {
   EXPECT_TRUE(tests::succeeded(choose(broken, "pretended")));
-  const auto failed = choose(working, "first");
-  ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.error().errno_value, ENOENT);
-  EXPECT_STREQ(failed.error().text(), "/proc/driver/nvidia is missing");
+  EXPECT_TRUE(tests::failed(choose(working, "first"), ENOENT, "/proc/driver/nvidia is missing"));
   EXPECT_EQ(opened_count, 0);
 }
 
 TEST(ChooseBackend, RejectsAnUnknownNameAndListsTheValidOnes) {
   for (const char* name : {"fist", "First", "first ", "firs"}) {
     const auto failed = choose(working, name);
-    ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().errno_value, EINVAL);
-    EXPECT_THAT(failed.error().text(), HasSubstr(name));
+    ASSERT_TRUE(tests::failed(failed, EINVAL, HasSubstr(name)));
     EXPECT_THAT(failed.error().text(), HasSubstr("first, pretended, second, third"));
   }
 }
@@ -114,9 +103,8 @@ TEST(ChooseBackend, NeverSelectsTheEmulatedDeviceAutomatically) {
   base::Settings settings;
   const base::Result<Handle> opened = open(settings);
   if (opened) {
-    const base::Result<ContextInfo> info = context_info(*opened);
-    ASSERT_TRUE(info);
-    EXPECT_STRNE(info->traits.name, "emulated");
+    const auto info = tests::value_or_throw(context_info(*opened));
+    EXPECT_STRNE(info.traits.name, "emulated");
     EXPECT_TRUE(close(*opened));
     return;
   }
@@ -128,10 +116,9 @@ TEST(ChooseBackend, NeverSelectsTheEmulatedDeviceAutomatically) {
 TEST(ChooseBackend, OpensTheEmulatedDeviceOnRequest) {
   base::Settings settings;
   settings.backend = "emulated";
-  const base::Result<Handle> opened = open(settings);
-  ASSERT_TRUE(opened) << opened.error().text();
-  EXPECT_STREQ(context_info(*opened)->traits.name, "emulated");
-  EXPECT_TRUE(close(*opened));
+  const auto opened = tests::value_or_throw(open(settings));
+  EXPECT_STREQ(context_info(opened)->traits.name, "emulated");
+  EXPECT_TRUE(close(opened));
 }
 
 TEST(ProbeBackend, ReportsEveryBackendThenEnoent) {

@@ -19,9 +19,7 @@ class OnScriptedBackend : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_NE(script.device, nullptr);
-    const base::Result<core::Handle> opened = open();
-    ASSERT_TRUE(opened) << opened.error().text();
-    context = *opened;
+    context = value_or_throw(open());
   }
 
   void TearDown() override {
@@ -38,19 +36,15 @@ class OnScriptedBackend : public testing::Test {
     return core::open_with(std::make_unique<ScriptedBackend>(script), settings);
   }
 
-  /// Pins `size_bytes` at `offset` in the device memory. On error, the test fails and the result is 0.
+  /// Pins `size_bytes` at `offset` in the device memory.
   core::Handle pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
-    const base::Result<core::Handle> pinned = core::pin(context, scripted_device_start + offset, size_bytes, {});
-    EXPECT_TRUE(pinned) << pinned.error().text();
-    return pinned ? *pinned : 0;
+    return value_or_throw(core::pin(context, scripted_device_start + offset, size_bytes, {}));
   }
 
   core::Handle mapped_pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
     const core::Handle handle = pin(offset, size_bytes);
-    const base::Result<core::PinInfo> info = core::pin_info(context, handle);
-    EXPECT_TRUE(info) << tests::text_of(info);
-    if (!info) return 0;
-    EXPECT_TRUE(tests::succeeded(core::map(context, handle, info->page_bytes, any_type)));
+    const core::PinInfo info = value_or_throw(core::pin_info(context, handle));
+    EXPECT_TRUE(tests::succeeded(core::map(context, handle, info.page_bytes, any_type)));
     return handle;
   }
 

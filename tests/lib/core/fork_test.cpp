@@ -20,6 +20,7 @@
 #include "lib/core/context_fixture.hpp"
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
+#include "support/results.hpp"
 
 // The C library's function behind pthread_atfork, which this program replaces below.
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
@@ -135,16 +136,15 @@ TEST_F(Fork, InheritedHandlesAreInvalidInTheChildWithoutBackendCalls) {
 }
 
 TEST_F(Fork, InheritedBuffersAreInvalidInTheChildWithoutBackendCalls) {
-  const base::Result<Handle> buffer = allocate_buffer(context, 0, 4096);
-  ASSERT_TRUE(buffer);
+  const auto buffer = tests::value_or_throw(allocate_buffer(context, 0, 4096));
   const ChildEnd end = run_in_child([&] {
     std::uint8_t byte = 77;
     EXPECT_IN_CHILD(script.abandoned_buffers == 1);
     EXPECT_IN_CHILD(errno_of(allocate_buffer(context, 0, 4096)) == EACCES);
-    EXPECT_IN_CHILD(errno_of(buffer_info(*buffer)) == EACCES);
-    EXPECT_IN_CHILD(errno_of(copy_to_buffer(*buffer, 0, &byte, 1)) == EACCES);
-    EXPECT_IN_CHILD(errno_of(copy_from_buffer(*buffer, 0, &byte, 1)) == EACCES);
-    EXPECT_IN_CHILD(errno_of(free_buffer(*buffer)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(buffer_info(buffer)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(copy_to_buffer(buffer, 0, &byte, 1)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(copy_from_buffer(buffer, 0, &byte, 1)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(free_buffer(buffer)) == EACCES);
     EXPECT_IN_CHILD(errno_of(close(context)) == EACCES);
     EXPECT_IN_CHILD(script.buffer_copy_calls == 0 && script.buffer_free_calls == 0 && script.allocate_calls == 1);
     const base::Result<Handle> opened = open();
@@ -158,7 +158,7 @@ TEST_F(Fork, InheritedBuffersAreInvalidInTheChildWithoutBackendCalls) {
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(script.abandoned_buffers, 0);
-  EXPECT_TRUE(buffer_info(*buffer));
+  EXPECT_TRUE(buffer_info(buffer));
 }
 
 TEST_F(Fork, RetriesInstallingHandlersAfterAFailure) {
@@ -486,20 +486,18 @@ TEST_F(Fork, ForkDuringMapDoesNotDeadlock) {
 }
 
 TEST_F(Fork, ChildNeverInheritsAMapping) {
-  const base::Result<std::uint64_t> memory = driver::emulated_allocate(4 << 20, driver::EmulatedKind::device);
-  ASSERT_TRUE(memory) << memory.error().text();
+  const auto memory = tests::value_or_throw(driver::emulated_allocate(4 << 20, driver::EmulatedKind::device));
   base::Settings settings;
   settings.backend = "emulated";
-  const base::Result<Handle> opened = core::open(settings);
-  ASSERT_TRUE(opened) << opened.error().text();
+  const auto opened = tests::value_or_throw(core::open(settings));
   std::atomic<bool> has_ended{false};
   std::atomic<int> rounds{0};
   std::thread mapper([&] {
-    const base::Result<Handle> handle = core::pin(*opened, *memory, 4 << 20, {});
+    const base::Result<Handle> handle = core::pin(opened, memory, 4 << 20, {});
     EXPECT_TRUE(handle);
     while (!has_ended) {
-      EXPECT_TRUE(map(*opened, *handle, 4 << 20, any_type));
-      EXPECT_TRUE(unmap(*opened, *handle));
+      EXPECT_TRUE(map(opened, *handle, 4 << 20, any_type));
+      EXPECT_TRUE(unmap(opened, *handle));
       ++rounds;
     }
   });
@@ -512,8 +510,8 @@ TEST_F(Fork, ChildNeverInheritsAMapping) {
   mapper.join();
   EXPECT_EQ(inherited, 0);
   EXPECT_GT(rounds, 0);
-  EXPECT_TRUE(close(*opened));
-  EXPECT_TRUE(driver::emulated_free(*memory));
+  EXPECT_TRUE(close(opened));
+  EXPECT_TRUE(driver::emulated_free(memory));
 }
 
 }  // namespace

@@ -19,14 +19,13 @@ class Mapping : public tests::OnScriptedBackend {};
 
 TEST_F(Mapping, StartsAtTheFirstPinnedPage) {
   const Handle handle = pin(scripted_page_bytes + 100, 200);
-  const base::Result<PinInfo> info = map(context, handle, scripted_page_bytes, any_type);
-  ASSERT_TRUE(info) << info.error().text();
-  EXPECT_TRUE(info->is_mapped);
-  EXPECT_EQ(info->mapping_address, script.device + scripted_page_bytes);
-  EXPECT_EQ(info->mapping_bytes, scripted_page_bytes);
-  EXPECT_EQ(info->mapping_type, MappingType::write_combining);
-  EXPECT_EQ(info->verification, backend::Verification::content);
-  EXPECT_EQ(pin_info(context, handle)->mapping_address, info->mapping_address);
+  const auto info = tests::value_or_throw(map(context, handle, scripted_page_bytes, any_type));
+  EXPECT_TRUE(info.is_mapped);
+  EXPECT_EQ(info.mapping_address, script.device + scripted_page_bytes);
+  EXPECT_EQ(info.mapping_bytes, scripted_page_bytes);
+  EXPECT_EQ(info.mapping_type, MappingType::write_combining);
+  EXPECT_EQ(info.verification, backend::Verification::content);
+  EXPECT_EQ(pin_info(context, handle)->mapping_address, info.mapping_address);
 }
 
 TEST_F(Mapping, PassesSizeAndTypeToTheBackend) {
@@ -57,9 +56,7 @@ TEST_F(Mapping, SizeMustFitThePinnedPages) {
 TEST_F(Mapping, FailedMapDoesNotChangeThePin) {
   const Handle handle = pin();
   script.map_error = EOPNOTSUPP;
-  const auto failed = map(context, handle, 1, MappingType::device);
-  EXPECT_EQ(errno_of(failed), EOPNOTSUPP);
-  EXPECT_EQ(tests::text_of(failed), "scripted: map fails");
+  EXPECT_TRUE(tests::failed(map(context, handle, 1, MappingType::device), EOPNOTSUPP, "scripted: map fails"));
   EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   script.map_error = 0;
   EXPECT_TRUE(map(context, handle, 1, any_type));
@@ -76,9 +73,8 @@ TEST_F(Mapping, RejectsInvalidResultsOfTheBackend) {
   const Handle handle = pin();
   for (const auto& bend : wrong) {
     script.bend_map = bend;
-    const auto failed = map(context, handle, scripted_page_bytes, any_type);
-    EXPECT_EQ(errno_of(failed), EIO);
-    EXPECT_THAT(tests::text_of(failed), HasSubstr("'scripted' returned an invalid mapping"));
+    EXPECT_TRUE(tests::failed(map(context, handle, scripted_page_bytes, any_type), EIO,
+                              HasSubstr("'scripted' returned an invalid mapping")));
     EXPECT_EQ(script.mappings, 0);
     EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   }
@@ -88,9 +84,8 @@ TEST_F(Mapping, KeepsTheFirstErrorIfCleanupFails) {
   const Handle handle = pin();
   script.bend_map = [](backend::MappedRegion* region) { region->type = MappingType::none; };
   script.unmap_error = ENXIO;
-  const auto failed = map(context, handle, 1, any_type);
-  EXPECT_EQ(errno_of(failed), EIO);
-  EXPECT_THAT(tests::text_of(failed), HasSubstr("'scripted' returned an invalid mapping"));
+  EXPECT_TRUE(
+      tests::failed(map(context, handle, 1, any_type), EIO, HasSubstr("'scripted' returned an invalid mapping")));
 }
 
 TEST_F(Mapping, CanBeMappedAgainAfterUnmap) {
@@ -133,9 +128,7 @@ TEST_F(Mapping, FailedUnmapPreventsFurtherMaps) {
   EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   EXPECT_EQ(errno_of(unmap(context, handle)), EINVAL);
   script.unmap_error = 0;
-  const auto failed = map(context, handle, 1, any_type);
-  EXPECT_EQ(errno_of(failed), EIO);
-  EXPECT_THAT(tests::text_of(failed), HasSubstr("unpin the memory"));
+  EXPECT_TRUE(tests::failed(map(context, handle, 1, any_type), EIO, HasSubstr("unpin the memory")));
   EXPECT_TRUE(unpin(context, handle));
   EXPECT_EQ(errno_of(map(context, mapped_pin(), 1, any_type)), EAGAIN);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -98,11 +99,10 @@ TEST_F(Threads, OneOfManyUnmapsSucceeds) {
 
 TEST_F(Threads, OneOfManyClosesSucceeds) {
   for (int round = 0; round < 100; ++round) {
-    const base::Result<Handle> opened = open();
-    ASSERT_TRUE(opened);
-    ASSERT_TRUE(core::pin(*opened, scripted_device_start, 1, {}));
+    const auto opened = tests::value_or_throw(open());
+    ASSERT_TRUE(core::pin(opened, scripted_device_start, 1, {}));
     Tally tally;
-    run_together(4, [&](int) { tally.add(errno_of(close(*opened))); });
+    run_together(4, [&](int) { tally.add(errno_of(close(opened))); });
     ASSERT_EQ(tally.of(0), 1);
     ASSERT_EQ(tally.of(EINVAL), 3);
     ASSERT_EQ(script.backends, 1);
@@ -126,23 +126,22 @@ TEST_F(Threads, ConcurrentMapAndUnpinLeaveNothingMapped) {
 
 TEST_F(Threads, CloseDuringOtherCallsLeaksNothing) {
   for (int round = 0; round < 50; ++round) {
-    const base::Result<Handle> opened = open();
-    ASSERT_TRUE(opened);
+    const auto opened = tests::value_or_throw(open());
     Tally tally;
     run_together(4, [&](int i) {
       if (i == 0) {
         for (int spin = round % 10; spin > 0; --spin) std::this_thread::yield();
-        tally.add(errno_of(close(*opened)));
+        tally.add(errno_of(close(opened)));
         return;
       }
       for (int left_behind = 0;; ++left_behind) {
-        const base::Result<Handle> handle = core::pin(*opened, scripted_device_start, 1, {});
+        const base::Result<Handle> handle = core::pin(opened, scripted_device_start, 1, {});
         if (!handle) {
           tally.add(errno_of(handle));
           return;
         }
-        (void)map(*opened, *handle, 1, any_type);
-        if (i != 1 || left_behind > 50) (void)unpin(*opened, *handle);
+        (void)map(opened, *handle, 1, any_type);
+        if (i != 1 || left_behind > 50) (void)unpin(opened, *handle);
       }
     });
     ASSERT_EQ(tally.of(0), 1);

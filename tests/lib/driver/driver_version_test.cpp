@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "driver/driver_version.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +9,10 @@ namespace gdrkit::driver {
 namespace {
 
 TEST(DriverVersion, ReadsTwoOrThreeNumbers) {
-  const auto three = parse_driver_version("580.159.04");
-  ASSERT_TRUE(three);
-  EXPECT_EQ(*three, (DriverVersion{580, 159, 4}));
-  const auto two = parse_driver_version("515.43");
-  ASSERT_TRUE(two);
-  EXPECT_EQ(*two, (DriverVersion{515, 43, 0}));
+  const auto three = tests::value_or_throw(parse_driver_version("580.159.04"));
+  EXPECT_EQ(three, (DriverVersion{580, 159, 4}));
+  const auto two = tests::value_or_throw(parse_driver_version("515.43"));
+  EXPECT_EQ(two, (DriverVersion{515, 43, 0}));
 }
 
 TEST(DriverVersion, ComparesAsNumbers) {

@@ -92,11 +92,10 @@ TEST(EmulatedMemory, FindReturnsExactSizeStartAndKindForAnyAddressOfItsPages) {
   for (const EmulatedKind kind : {EmulatedKind::device, EmulatedKind::managed, EmulatedKind::host}) {
     const Memory memory(100'001, kind);
     for (const std::uint64_t offset : {0U, 1U, 65535U, 65536U, 100'000U, 100'001U, 131'071U}) {
-      const auto found = emulated_find(memory.address() + offset);
-      ASSERT_TRUE(found) << found.error().text();
-      EXPECT_EQ(found->start, memory.address());
-      EXPECT_EQ(found->size_bytes, 100'001U);
-      EXPECT_EQ(found->kind, kind);
+      const auto found = tests::value_or_throw(emulated_find(memory.address() + offset));
+      EXPECT_EQ(found.start, memory.address());
+      EXPECT_EQ(found.size_bytes, 100'001U);
+      EXPECT_EQ(found.kind, kind);
     }
   }
 }
@@ -110,10 +109,7 @@ TEST(EmulatedMemory, FindRejectsGuardsAndOtherMemory) {
     char text[64];
     std::snprintf(text, sizeof text, "cannot find an emulated allocation at 0x%llx",
                   static_cast<unsigned long long>(address));
-    const auto found = emulated_find(address);
-    ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().errno_value, EINVAL);
-    EXPECT_NE(std::string(found.error().text()).find(text), std::string::npos) << found.error().text();
+    EXPECT_TRUE(tests::failed(emulated_find(address), EINVAL, testing::HasSubstr(text)));
   }
 }
 
@@ -132,9 +128,8 @@ TEST(EmulatedMemory, BufferIdsAreUnique) {
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 200; ++i) {
     const Memory memory(4096);
-    const auto found = emulated_find(memory.address());
-    ASSERT_TRUE(found);
-    EXPECT_TRUE(seen.insert(found->buffer_id).second) << "used before: " << found->buffer_id;
+    const auto found = tests::value_or_throw(emulated_find(memory.address()));
+    EXPECT_TRUE(seen.insert(found.buffer_id).second) << "used before: " << found.buffer_id;
   }
 }
 
@@ -145,63 +140,55 @@ TEST(EmulatedMemory, FreedAddressesAreRejected) {
   ASSERT_TRUE(emulated_free(address));
   EXPECT_EQ(errno_of_find(address), EINVAL);
   EXPECT_NE(tests::text_of(emulated_find(address)).find("freed"), std::string::npos);
-  const auto again = emulated_free(address);
-  ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().errno_value, EINVAL);
+  EXPECT_TRUE(tests::failed(emulated_free(address), EINVAL));
   EXPECT_FALSE(emulated_map(address, 65536));
 }
 
 TEST(EmulatedMemory, FreeRequiresTheStart) {
   const Memory memory(131072);
-  const auto freed = emulated_free(memory.address() + 65536);
-  ASSERT_FALSE(freed);
-  EXPECT_EQ(freed.error().errno_value, EINVAL);
+  EXPECT_TRUE(tests::failed(emulated_free(memory.address() + 65536), EINVAL));
   EXPECT_EQ(errno_of_find(memory.address()), 0);
 }
 
 TEST(EmulatedMemory, SecondMappingShowsTheSamePages) {
   const Memory memory(3 * 65536);
-  const auto mapping = emulated_map(memory.address() + 65536, 2 * 65536);
-  ASSERT_TRUE(mapping) << mapping.error().text();
-  auto* mapped = static_cast<std::uint8_t*>(*mapping);
+  const auto mapping = tests::value_or_throw(emulated_map(memory.address() + 65536, 2 * 65536));
+  auto* mapped = static_cast<std::uint8_t*>(mapping);
   bytes_at(memory.address())[65536 + 17] = 0x42;
   EXPECT_EQ(mapped[17], 0x42);
   mapped[2 * 65536 - 1] = 0x43;
   EXPECT_EQ(bytes_at(memory.address())[3 * 65536 - 1], 0x43);
-  EXPECT_TRUE(emulated_unmap(*mapping, 2 * 65536));
+  EXPECT_TRUE(emulated_unmap(mapping, 2 * 65536));
 }
 
 TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   bytes_at(address)[5] = 0x77;
-  const auto mapping = emulated_map(address, 65536);
-  ASSERT_TRUE(mapping);
+  const auto mapping = tests::value_or_throw(emulated_map(address, 65536));
   memory.forget();
   ASSERT_TRUE(emulated_free(address));
   const Memory next(65536);
   std::memset(bytes_at(next.address()), 0x11, 65536);
-  EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[5], 0x77);
-  EXPECT_EQ(errno_of_find(reinterpret_cast<std::uint64_t>(*mapping)), EINVAL);
-  EXPECT_TRUE(emulated_unmap(*mapping, 65536));
+  EXPECT_EQ(static_cast<std::uint8_t*>(mapping)[5], 0x77);
+  EXPECT_EQ(errno_of_find(reinterpret_cast<std::uint64_t>(mapping)), EINVAL);
+  EXPECT_TRUE(emulated_unmap(mapping, 65536));
 }
 
 // Linux may place a second mapping at the address of freed memory.
 TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
-  const auto held = emulated_hold(address, 65536);
-  ASSERT_TRUE(held);
+  const auto held = tests::value_or_throw(emulated_hold(address, 65536));
   memory.forget();
   ASSERT_TRUE(emulated_free(address));
-  const auto mapping = emulated_map_held(*held, 65536);
-  ASSERT_TRUE(mapping);
-  void* moved = ::mremap(*mapping, 65536, 65536, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(address));
+  const auto mapping = tests::value_or_throw(emulated_map_held(held, 65536));
+  void* moved = ::mremap(mapping, 65536, 65536, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(address));
   ASSERT_EQ(moved, bytes_at(address));
   EXPECT_EQ(errno_of_find(address), EINVAL);
   EXPECT_FALSE(emulated_free(address));
   EXPECT_TRUE(emulated_unmap(moved, 65536));
-  EXPECT_TRUE(emulated_unmap(*held, 65536));
+  EXPECT_TRUE(emulated_unmap(held, 65536));
 }
 
 // Linux merges adjacent mappings of the same file and protection if their offsets are contiguous.
@@ -210,17 +197,16 @@ TEST(EmulatedMemory, IsFoundWhileSecondMappingsAreAdjacentToItsGuards) {
   const std::uint64_t before = memory.address() - 2 * emulated_page_bytes;
   const std::uint64_t after = memory.address() + 2 * emulated_page_bytes;
   for (const std::uint64_t place : {before, after}) {
-    const auto held = emulated_hold(memory.address(), 65536);
-    ASSERT_TRUE(held) << held.error().text();
-    if (reinterpret_cast<std::uint64_t>(*held) != place) {
+    const auto held = tests::value_or_throw(emulated_hold(memory.address(), 65536));
+    if (reinterpret_cast<std::uint64_t>(held) != place) {
       // Reserve the place first: MREMAP_FIXED would remove a mapping that is already there.
       void* free_place =
           ::mmap(bytes_at(place), 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
       if (free_place != bytes_at(place)) {
-        EXPECT_TRUE(emulated_unmap(*held, 65536));
+        EXPECT_TRUE(emulated_unmap(held, 65536));
         continue;
       }
-      ASSERT_EQ(::mremap(*held, 65536, 65536, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(place)), bytes_at(place));
+      ASSERT_EQ(::mremap(held, 65536, 65536, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(place)), bytes_at(place));
     }
     EXPECT_EQ(errno_of_find(memory.address()), 0);
     EXPECT_TRUE(emulated_unmap(bytes_at(place), 65536));
@@ -231,29 +217,25 @@ TEST(EmulatedMemory, IsFoundWhileSecondMappingsAreAdjacentToItsGuards) {
 TEST(EmulatedMemory, StaysOneAllocationIfTheProtectionOfAPartChanges) {
   const Memory memory(4 * 65536);
   ASSERT_EQ(::mprotect(bytes_at(memory.address() + 65536), 65536, PROT_READ), 0);
-  const auto found = emulated_find(memory.address() + 3 * 65536);
-  ASSERT_TRUE(found) << found.error().text();
-  EXPECT_EQ(found->start, memory.address());
-  const auto mapping = emulated_map(memory.address(), 4 * 65536);
-  ASSERT_TRUE(mapping) << mapping.error().text();
-  EXPECT_TRUE(emulated_unmap(*mapping, 4 * 65536));
+  const auto found = tests::value_or_throw(emulated_find(memory.address() + 3 * 65536));
+  EXPECT_EQ(found.start, memory.address());
+  const auto mapping = tests::value_or_throw(emulated_map(memory.address(), 4 * 65536));
+  EXPECT_TRUE(emulated_unmap(mapping, 4 * 65536));
 }
 
 TEST(EmulatedMemory, HeldMappingIsInaccessibleAndKeepsThePages) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   bytes_at(address)[0] = 0x31;
-  const auto held = emulated_hold(address, 65536);
-  ASSERT_TRUE(held);
+  const auto held = tests::value_or_throw(emulated_hold(address, 65536));
   memory.forget();
   ASSERT_TRUE(emulated_free(address));
-  EXPECT_EQ(protection_at(*held), "inaccessible");
-  const auto mapping = emulated_map_held(*held, 4096);
-  ASSERT_TRUE(mapping);
-  EXPECT_EQ(protection_at(*mapping), "readable");
-  EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[0], 0x31);
-  EXPECT_TRUE(emulated_unmap(*mapping, 4096));
-  EXPECT_TRUE(emulated_unmap(*held, 65536));
+  EXPECT_EQ(protection_at(held), "inaccessible");
+  const auto mapping = tests::value_or_throw(emulated_map_held(held, 4096));
+  EXPECT_EQ(protection_at(mapping), "readable");
+  EXPECT_EQ(static_cast<std::uint8_t*>(mapping)[0], 0x31);
+  EXPECT_TRUE(emulated_unmap(mapping, 4096));
+  EXPECT_TRUE(emulated_unmap(held, 65536));
 }
 
 TEST(EmulatedMemory, MapRequiresWholePagesOfOneAllocation) {
@@ -283,17 +265,14 @@ TEST(EmulatedMemory, ReleasesAllResources) {
   const auto before = count_process_resources();
   for (int i = 0; i < 20; ++i) {
     const Memory memory(100'000);
-    const auto mapping = emulated_map(memory.address(), 65536);
-    ASSERT_TRUE(mapping);
-    EXPECT_TRUE(emulated_unmap(*mapping, 65536));
+    const auto mapping = tests::value_or_throw(emulated_map(memory.address(), 65536));
+    EXPECT_TRUE(emulated_unmap(mapping, 65536));
   }
   EXPECT_EQ(count_process_resources(), before);
 }
 
 TEST(EmulatedMemory, RejectsImpossibleSizes) {
-  const auto none = emulated_allocate(0, EmulatedKind::device);
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().errno_value, EINVAL);
+  EXPECT_TRUE(tests::failed(emulated_allocate(0, EmulatedKind::device), EINVAL));
   const auto before = count_process_resources();
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 65535, std::size_t{1} << 60, std::size_t{1} << 46}) {
     const auto made = emulated_allocate(size, EmulatedKind::device);
@@ -345,8 +324,7 @@ TEST(EmulatedMemory, ReleasesAllResourcesIfAddressSpaceIsExhausted) {
 TEST(EmulatedMemory, AdoptedSharedMemoryIsOneAllocationAtEachAddress) {
   constexpr std::size_t size = 4 * emulated_page_bytes;
   constexpr std::size_t room = size + 3 * emulated_page_bytes;
-  auto file = emulated_create_file(size, EmulatedKind::device);
-  ASSERT_TRUE(file) << file.error().text();
+  auto file = tests::value_or_throw(emulated_create_file(size, EmulatedKind::device));
   std::uint64_t adopted[2] = {};
   void* reserved[2] = {};
   for (int i = 0; i < 2; ++i) {
@@ -354,24 +332,22 @@ TEST(EmulatedMemory, AdoptedSharedMemoryIsOneAllocationAtEachAddress) {
     ASSERT_NE(reserved[i], MAP_FAILED);
     const auto first = reinterpret_cast<std::uint64_t>(reserved[i]) + 2 * emulated_page_bytes - 1;
     adopted[i] = first / emulated_page_bytes * emulated_page_bytes;
-    ASSERT_TRUE(tests::succeeded(emulated_adopt(*file, adopted[i], size)));
+    ASSERT_TRUE(tests::succeeded(emulated_adopt(file, adopted[i], size)));
   }
-  ::close(*file);
+  ::close(file);
   bytes_at(adopted[0])[size - 1] = 0x5a;
   EXPECT_EQ(bytes_at(adopted[1])[size - 1], 0x5a);
   for (const std::uint64_t start : adopted) {
-    auto found = emulated_find(start + size - 1);
-    ASSERT_TRUE(found) << found.error().text();
-    EXPECT_EQ(found->start, start);
-    EXPECT_EQ(found->size_bytes, size);
-    EXPECT_EQ(found->kind, EmulatedKind::device);
+    auto found = tests::value_or_throw(emulated_find(start + size - 1));
+    EXPECT_EQ(found.start, start);
+    EXPECT_EQ(found.size_bytes, size);
+    EXPECT_EQ(found.kind, EmulatedKind::device);
     EXPECT_FALSE(emulated_find(start - 1));
     EXPECT_FALSE(emulated_find(start + size));
   }
-  auto mapping = emulated_map(adopted[1], size);
-  ASSERT_TRUE(mapping) << mapping.error().text();
-  EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[size - 1], 0x5a);
-  EXPECT_TRUE(tests::succeeded(emulated_unmap(*mapping, size)));
+  auto mapping = tests::value_or_throw(emulated_map(adopted[1], size));
+  EXPECT_EQ(static_cast<std::uint8_t*>(mapping)[size - 1], 0x5a);
+  EXPECT_TRUE(tests::succeeded(emulated_unmap(mapping, size)));
   for (void* const mapped : reserved) ::munmap(mapped, room);
 }
 
@@ -427,9 +403,7 @@ TEST(EmulatedDeviceCount, FollowsTheSetting) {
   EXPECT_EQ(emulated_device_count("1").value_or(0), 1);
   EXPECT_EQ(emulated_device_count("16").value_or(0), 16);
   for (const char* wrong : {"0", "17", "-1", "two", "2 ", " 2", "2x", "99999999999999999999"}) {
-    const auto rejected = emulated_device_count(wrong);
-    ASSERT_FALSE(rejected) << wrong;
-    EXPECT_EQ(rejected.error().errno_value, EINVAL) << wrong;
+    EXPECT_TRUE(tests::failed(emulated_device_count(wrong), EINVAL)) << wrong;
   }
 }
 

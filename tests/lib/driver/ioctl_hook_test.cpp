@@ -61,10 +61,9 @@ class IoctlHook : public testing::TestWithParam<const char*> {
     ASSERT_NE(copy, nullptr) << dlerror();
     observe_by_copy = reinterpret_cast<Observe*>(dlsym(copy, "hook_copy_observe"));
     ASSERT_NE(observe_by_copy, nullptr);
-    auto slots = find_import_slots(library, "ioctl");
-    ASSERT_TRUE(slots) << slots.error().text();
-    ASSERT_EQ(slots->size(), 1u);
-    slot = slots->front();
+    auto slots = tests::value_or_throw(find_import_slots(library, "ioctl"));
+    ASSERT_EQ(slots.size(), 1u);
+    slot = slots.front();
   }
   std::size_t observed_by_us() {
     std::vector<ObservedIoctl> seen;
@@ -192,9 +191,7 @@ TEST_P(IoctlHook, WorksAfterStaticObjectsAreDestroyed) {
 TEST(IoctlHookSlots, RejectsALibraryThatDoesNotImportTheFunction) {
   void* library = dlopen(GDRKIT_LAZY_CALLER, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr);
-  const auto slots = find_import_slots(library, "no_such_function");
-  ASSERT_FALSE(slots);
-  EXPECT_EQ(slots.error().errno_value, EOPNOTSUPP);
+  EXPECT_TRUE(tests::failed(find_import_slots(library, "no_such_function"), EOPNOTSUPP));
 }
 
 INSTANTIATE_TEST_SUITE_P(Bindings, IoctlHook, testing::Values(GDRKIT_LAZY_CALLER, GDRKIT_RELRO_CALLER));

@@ -20,6 +20,7 @@
 #include "engine/mover/mover_code.hpp"
 #include "engine/path.hpp"
 #include "engine_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -58,9 +59,7 @@ class OnABusyGpu : public tests::EngineMachine {
   }
   void open(const char* engine, const ResidenceLimits& limits = {}) {
     engines = std::make_unique<Engines>(*backend, "", &fakes::busy_emulated_cuda(), limits);
-    auto opened = engines->open_path({buffer->address(), mapped, memory_bytes, copier}, engine);
-    ASSERT_TRUE(opened) << opened.error().text();
-    path = std::move(*opened);
+    path = tests::value_or_throw(engines->open_path({buffer->address(), mapped, memory_bytes, copier}, engine));
   }
   void read(std::size_t offset, std::size_t size) {
     std::memset(host.data(), 0, size);
@@ -192,24 +191,22 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
 TEST_F(OnABusyGpu, DoesNotRepeatCompletedPieces) {
   driver::CudaCalls calls = fakes::emulated_cuda();
   calls.launch_kernel = &launch_that_does_three;
-  auto gpu = Gpu::open(calls, 0);
-  ASSERT_TRUE(gpu);
-  const auto made = DeviceEngines::open(*backend, std::move(*gpu), fakes::patient_limits());
-  ASSERT_TRUE(made);
-  ASSERT_TRUE(tests::succeeded((*made)->need(Id::mover)));
+  auto gpu = tests::value_or_throw(Gpu::open(calls, 0));
+  const auto made = tests::value_or_throw(DeviceEngines::open(*backend, std::move(gpu), fakes::patient_limits()));
+  ASSERT_TRUE(tests::succeeded(made->need(Id::mover)));
   Copy left;
   left.device = buffer->address();
   left.mapped = mapped;
   left.host = host.data();
   left.size_bytes = memory_bytes;
   left.copier = &copier;
-  const base::Status moved = (*made)->run(Id::mover, left);
+  const base::Status moved = made->run(Id::mover, left);
   ASSERT_FALSE(moved);
   EXPECT_TRUE(is_shortage(moved)) << moved.error().text();
   constexpr std::size_t piece = 65536;
   ASSERT_EQ(left.size_bytes, memory_bytes - 3 * piece);
   std::memset(host.data(), 0x5a, 3 * piece);
-  ASSERT_TRUE(tests::succeeded((*made)->run(Id::cpu, left)));
+  ASSERT_TRUE(tests::succeeded(made->run(Id::cpu, left)));
   EXPECT_EQ(std::count(host.begin(), host.begin() + 3 * piece, 0x5a), static_cast<long>(3 * piece));
   EXPECT_EQ(std::memcmp(host.data() + 3 * piece, bytes.data() + 3 * piece, memory_bytes - 3 * piece), 0);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The table of the fastest engines: complete, consistent with the shortcut for the CPU, and that of the measurement.
 #include "engine/chooser.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -83,28 +84,25 @@ constexpr const char* profile =
     "to_device ordinary 0 cpu cpu\n";
 
 TEST(Profile, ParsesAllRows) {
-  const auto table = Table::parse(profile);
-  ASSERT_TRUE(table) << table.error().text();
-  EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2048).warm, Id::cpu);
-  EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2049).warm, Id::mover);
-  EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2049).cold, Id::copy_engine);
-  EXPECT_EQ(table->choose(Direction::to_device, HostMemory::pinned, 1 << 30).warm, Id::lanes);
-  EXPECT_EQ(table->largest_for_cpu(Direction::from_device), 0u) << "the CPU never copies ordinary memory";
-  EXPECT_EQ(table->largest_for_cpu(Direction::to_device), 4096u);
+  const auto table = tests::value_or_throw(Table::parse(profile));
+  EXPECT_EQ(table.choose(Direction::from_device, HostMemory::pinned, 2048).warm, Id::cpu);
+  EXPECT_EQ(table.choose(Direction::from_device, HostMemory::pinned, 2049).warm, Id::mover);
+  EXPECT_EQ(table.choose(Direction::from_device, HostMemory::pinned, 2049).cold, Id::copy_engine);
+  EXPECT_EQ(table.choose(Direction::to_device, HostMemory::pinned, 1 << 30).warm, Id::lanes);
+  EXPECT_EQ(table.largest_for_cpu(Direction::from_device), 0u) << "the CPU never copies ordinary memory";
+  EXPECT_EQ(table.largest_for_cpu(Direction::to_device), 4096u);
 }
 
 TEST(Profile, QueriesTheMemoryKindOnlyIfRowsDiffer) {
-  const auto table = Table::parse(profile);
-  ASSERT_TRUE(table) << table.error().text();
-  EXPECT_EQ(table->largest_by_cpus(Direction::to_device), 4096u) << "lanes above, where it is pinned";
-  EXPECT_EQ(table->largest_by_cpus(Direction::from_device), 0u);
+  const auto table = tests::value_or_throw(Table::parse(profile));
+  EXPECT_EQ(table.largest_by_cpus(Direction::to_device), 4096u) << "lanes above, where it is pinned";
+  EXPECT_EQ(table.largest_by_cpus(Direction::from_device), 0u);
   std::string alike = profile;
   alike.replace(alike.find("to_device ordinary 0 cpu cpu"), std::string("to_device ordinary 0 cpu cpu").size(),
                 "to_device ordinary 1024 cpu cpu\nto_device ordinary 4096 cpu cpu\nto_device ordinary 0 lanes cpu");
-  const auto same = Table::parse(alike);
-  ASSERT_TRUE(same) << same.error().text();
-  EXPECT_EQ(same->largest_by_cpus(Direction::to_device), SIZE_MAX) << "however the rows are cut";
-  EXPECT_EQ(same->largest_for_cpu(Direction::to_device), 4096u);
+  const auto same = tests::value_or_throw(Table::parse(alike));
+  EXPECT_EQ(same.largest_by_cpus(Direction::to_device), SIZE_MAX) << "however the rows are cut";
+  EXPECT_EQ(same.largest_for_cpu(Direction::to_device), 4096u);
 }
 
 TEST(Profile, RejectsADamagedProfileCompletely) {
@@ -120,9 +118,7 @@ TEST(Profile, RejectsADamagedProfileCompletely) {
                               with("pinned", "borrowed"), with("from_device", "on_device"), with("2048 cpu", "2048"),
                               with("cpu\n", "cpu cpu\n"), with("pinned 4096", "pinned 0"), with("4096", "-4096"),
                               with("4096", "+4096"), with("4096", "40960000000000000000"), whole + "\n"}) {
-    const auto table = Table::parse(damaged);
-    ASSERT_FALSE(table) << damaged;
-    EXPECT_EQ(table.error().errno_value, EINVAL);
+    EXPECT_TRUE(tests::failed(Table::parse(damaged), EINVAL)) << damaged;
   }
 }
 

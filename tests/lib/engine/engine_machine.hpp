@@ -28,23 +28,16 @@ class EngineMachine : public testing::Test {
     held_before = fakes::held_of_emulated_cuda();
     for (const backend::Registration& entry : backend::registrations()) {
       if (entry.automatic) continue;
-      auto opened = entry.open({});
-      ASSERT_TRUE(opened) << opened.error().text();
-      backend = std::move(*opened);
+      backend = value_or_throw(entry.open({}));
     }
-    auto allocated = backend->allocate(0, memory_bytes);
-    ASSERT_TRUE(allocated) << allocated.error().text();
-    buffer = std::move(*allocated);
+    buffer = value_or_throw(backend->allocate(0, memory_bytes));
     backend::PinRequest request;
     request.address = buffer->address();
     request.size_bytes = memory_bytes;
-    auto pinned = backend->pin(request);
-    ASSERT_TRUE(pinned) << pinned.error().text();
-    pin = std::move(*pinned);
-    const auto region = pin->map(memory_bytes, backend::MappingType::none);
-    ASSERT_TRUE(region) << region.error().text();
-    mapped = static_cast<char*>(region->address);
-    copier = *copy::choose(cpu::detect(), region->type, nullptr);
+    pin = value_or_throw(backend->pin(request));
+    const auto region = value_or_throw(pin->map(memory_bytes, backend::MappingType::none));
+    mapped = static_cast<char*>(region.address);
+    copier = *copy::choose(cpu::detect(), region.type, nullptr);
     bytes.resize(memory_bytes);
     std::uint32_t state = 1;
     for (char& byte : bytes) byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);

@@ -9,6 +9,7 @@
 
 #include "engine/mover/mover_code.hpp"
 #include "engine_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -169,9 +170,8 @@ TEST_F(MoverTest, ReportsAnUnresponsiveGpuAndDisablesTheEngine) {
   limits.end = 20ms;
   auto engine = open();
   ASSERT_TRUE(engine) << engine.error().text();
-  const auto ticket = (*engine)->submit(copy());
-  ASSERT_TRUE(ticket) << ticket.error().text();
-  const base::Status done = (*engine)->complete(*ticket);
+  const auto ticket = tests::value_or_throw((*engine)->submit(copy()));
+  const base::Status done = (*engine)->complete(ticket);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
   EXPECT_NE(std::strstr(done.error().text(), "do not reuse the source or target"), nullptr) << done.error().text();
@@ -233,25 +233,22 @@ TEST_F(MoverTest, StaysWarmAfterACopyNearTheIdleLimit) {
   calls.launch_kernel = &launch<play_after_a_pause>;
   limits.idle = 2s;
   limits.busy = 60s;
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  const auto ticket = (*engine)->submit(copy());
-  ASSERT_TRUE(ticket) << ticket.error().text();
-  ASSERT_TRUE(tests::succeeded((*engine)->complete(*ticket)));
-  EXPECT_TRUE((*engine)->is_warm());
+  auto engine = tests::value_or_throw(open());
+  const auto ticket = tests::value_or_throw(engine->submit(copy()));
+  ASSERT_TRUE(tests::succeeded(engine->complete(ticket)));
+  EXPECT_TRUE(engine->is_warm());
 }
 
 TEST_F(MoverTest, WarmUpStartsItWithoutWaiting) {
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  EXPECT_FALSE((*engine)->is_warm());
-  (*engine)->warm_up();
+  auto engine = tests::value_or_throw(open());
+  EXPECT_FALSE(engine->is_warm());
+  engine->warm_up();
   const auto begin = std::chrono::steady_clock::now();
-  while (!(*engine)->is_warm() && std::chrono::steady_clock::now() - begin < 5s) {
+  while (!engine->is_warm() && std::chrono::steady_clock::now() - begin < 5s) {
     std::this_thread::yield();
-    (*engine)->warm_up();
+    engine->warm_up();
   }
-  EXPECT_TRUE((*engine)->is_warm());
+  EXPECT_TRUE(engine->is_warm());
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "driver/emulated_memory.hpp"
 #include "engine_machine.hpp"
 #include "fakes/fault_injection.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -71,19 +72,16 @@ class PathTest : public tests::EngineMachine {
 TEST_F(PathTest, NameSelectsTheEngine) {
   const auto engines = engines_on(&fakes::emulated_cuda());
   for (const char* name : {"", "cpu"}) {
-    const auto path = engines->open_path(span(), name);
-    ASSERT_TRUE(path) << path.error().text();
-    EXPECT_EQ(*path, nullptr) << name;
+    const auto path = tests::value_or_throw(engines->open_path(span(), name));
+    EXPECT_EQ(path, nullptr) << name;
   }
   for (const char* name : {"automatic", "lanes", "copy_engine", "mover"}) {
-    const auto path = engines->open_path(span(), name);
-    ASSERT_TRUE(path) << path.error().text();
-    ASSERT_NE(*path, nullptr) << name;
-    EXPECT_EQ(use(**path, {1, 100, 4 * kibibyte, 5000}), "") << name;
+    const auto path = tests::value_or_throw(engines->open_path(span(), name));
+    ASSERT_NE(path, nullptr) << name;
+    EXPECT_EQ(use(*path, {1, 100, 4 * kibibyte, 5000}), "") << name;
   }
   const auto unknown = engines->open_path(span(), "abacus");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().errno_value, EINVAL);
+  ASSERT_TRUE(tests::failed(unknown, EINVAL));
   EXPECT_NE(std::strstr(unknown.error().text(), "automatic, cpu, lanes, copy_engine, mover"), nullptr);
 }
 
@@ -96,22 +94,19 @@ TEST_F(PathTest, ForcedEngineAppliesUnlessAnotherIsNamed) {
 
 TEST_F(PathTest, AutomaticCopiesOfEverySizeAreCorrect) {
   const auto engines = engines_on(&fakes::emulated_cuda());
-  const auto path = engines->open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
+  const auto path = tests::value_or_throw(engines->open_path(span(), "automatic"));
   for (int round = 0; round < 3; ++round) {
-    ASSERT_EQ(use(**path, {1, 3 * kibibyte, 3 * kibibyte + 1, 8 * kibibyte, 65537, 113 * kibibyte, 300 * kibibyte,
-                           memory_bytes}),
+    ASSERT_EQ(use(*path, {1, 3 * kibibyte, 3 * kibibyte + 1, 8 * kibibyte, 65537, 113 * kibibyte, 300 * kibibyte,
+                          memory_bytes}),
               "");
   }
   // The same from and to memory that the GPU reaches.
-  const auto gpu = Gpu::open(fakes::emulated_cuda(), 0);
-  ASSERT_TRUE(gpu);
-  auto pinned = PinnedMemory::make(**gpu, memory_bytes);
-  ASSERT_TRUE(pinned) << pinned.error().text();
+  const auto gpu = tests::value_or_throw(Gpu::open(fakes::emulated_cuda(), 0));
+  auto pinned = tests::value_or_throw(PinnedMemory::make(*gpu, memory_bytes));
   for (const std::size_t size : {5000ul, 200 * kibibyte, memory_bytes}) {
-    ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), size)));
-    EXPECT_EQ(std::memcmp(pinned->bytes(), bytes.data(), size), 0) << size;
-    ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::to_device, 0, pinned->bytes(), size)));
+    ASSERT_TRUE(tests::succeeded(path->copy(Direction::from_device, 0, pinned.bytes(), size)));
+    EXPECT_EQ(std::memcmp(pinned.bytes(), bytes.data(), size), 0) << size;
+    ASSERT_TRUE(tests::succeeded(path->copy(Direction::to_device, 0, pinned.bytes(), size)));
   }
   EXPECT_EQ(std::memcmp(mapped, bytes.data(), memory_bytes), 0);
 }
@@ -134,23 +129,20 @@ const driver::CudaCalls& calls_that_count() {
 TEST_F(PathTest, NeverStagesPinnedMemoryWhicheverContextIsCurrent) {
   const driver::CudaCalls& calls = calls_that_count();
   const auto engines = engines_on(&calls);
-  const auto path = engines->open_path(span(), "copy_engine");
-  ASSERT_TRUE(path) << path.error().text();
-  const auto gpu = Gpu::open(calls, 0);
-  ASSERT_TRUE(gpu);
-  auto pinned = PinnedMemory::make(**gpu, memory_bytes);
-  ASSERT_TRUE(pinned) << pinned.error().text();
+  const auto path = tests::value_or_throw(engines->open_path(span(), "copy_engine"));
+  const auto gpu = tests::value_or_throw(Gpu::open(calls, 0));
+  auto pinned = tests::value_or_throw(PinnedMemory::make(*gpu, memory_bytes));
   const auto target_of_read = [&](std::size_t size) {
-    EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), size)));
+    EXPECT_TRUE(tests::succeeded(path->copy(Direction::from_device, 0, pinned.bytes(), size)));
     return last_target.load();
   };
   for (const std::size_t size : {64ul, 64 * kibibyte}) {
-    EXPECT_EQ(target_of_read(size), pinned->bytes()) << "no context is current";
-    const auto scope = (*gpu)->enter();
+    EXPECT_EQ(target_of_read(size), pinned.bytes()) << "no context is current";
+    const auto scope = gpu->enter();
     ASSERT_TRUE(scope);
-    EXPECT_EQ(target_of_read(size), pinned->bytes()) << "the GPU's context is current";
+    EXPECT_EQ(target_of_read(size), pinned.bytes()) << "the GPU's context is current";
   }
-  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte)));
+  ASSERT_TRUE(tests::succeeded(path->copy(Direction::from_device, 0, host.data(), 64 * kibibyte)));
   EXPECT_NE(last_target.load(), host.data()) << "ordinary memory is staged";
 }
 
@@ -199,13 +191,12 @@ class ShortCopies : public PathTest {
 TEST_F(ShortCopies, CpuCopiesMakeNoQueriesWithoutAWarmEngine) {
   const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
-  const auto path = engines.open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
-  EXPECT_EQ(questions_of(**path, 4096), 0);
+  const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
+  EXPECT_EQ(questions_of(*path, 4096), 0);
   EXPECT_EQ(path_launches, 0);
-  EXPECT_EQ(questions_of(**path, 4096), 2);
+  EXPECT_EQ(questions_of(*path, 4096), 2);
   EXPECT_EQ(path_launches, 1) << "the next one warms the mover up";
-  EXPECT_EQ(questions_of(**path, 4096), 2) << "which has it then";
+  EXPECT_EQ(questions_of(*path, 4096), 2) << "which has it then";
   EXPECT_EQ(path_launches, 1);
 }
 
@@ -213,10 +204,9 @@ TEST_F(ShortCopies, MakeNoQueriesWithoutAFasterEngine) {
   driver::CudaCalls calls = calls_that_count_launches();
   calls.module_load_data = [](void**, const void*) { return 209; };  // CUDA_ERROR_NO_BINARY_FOR_GPU
   Engines engines(*backend, "", &calls, limits);
-  const auto path = engines.open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
-  for (int round = 0; round < 3; ++round) EXPECT_EQ(questions_of(**path, 4096), 0) << "there is no mover";
-  EXPECT_EQ(questions_of(**path, 64 * kibibyte), 2);
+  const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(questions_of(*path, 4096), 0) << "there is no mover";
+  EXPECT_EQ(questions_of(*path, 64 * kibibyte), 2);
   EXPECT_EQ(path_launches, 0);
 }
 
@@ -225,26 +215,24 @@ TEST_F(ShortCopies, UseAWarmEngineLongAfterTheLastRequest) {
   const driver::CudaCalls calls = calls_that_count_launches();
   limits.idle = std::chrono::seconds(2);
   Engines engines(*backend, "", &calls, limits);
-  const auto path = engines.open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
-  for (int round = 0; round < 2; ++round) (void)questions_of(**path, 32 * kibibyte);
+  const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
+  for (int round = 0; round < 2; ++round) (void)questions_of(*path, 32 * kibibyte);
   ASSERT_EQ(path_launches, 1);
   for (int round = 0; round < 18; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    (void)questions_of(**path, 32 * kibibyte);
+    (void)questions_of(*path, 32 * kibibyte);
   }
-  EXPECT_EQ(questions_of(**path, 4096), 2);
+  EXPECT_EQ(questions_of(*path, 4096), 2);
   EXPECT_EQ(path_launches, 1);
 }
 
 TEST_F(ShortCopies, StartedCopiesWarmTheMover) {
   const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
-  const auto path = engines.open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
+  const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
   const auto read_later = [&] {
-    Path::Part part = (*path)->start(Direction::from_device, 0, host.data(), 32 * kibibyte);
-    EXPECT_TRUE(tests::succeeded((*path)->finish(part)));
+    Path::Part part = path->start(Direction::from_device, 0, host.data(), 32 * kibibyte);
+    EXPECT_TRUE(tests::succeeded(path->finish(part)));
     EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 32 * kibibyte), 0);
   };
   read_later();
@@ -265,10 +253,9 @@ TEST_F(ShortCopies, DoNotWaitForAMoverThatEnded) {
   for (int round = 0; round < 40; ++round) {
     path_launches = 0;
     Engines engines(*backend, "", &calls, limits);
-    const auto path = engines.open_path(span(), "automatic");
-    ASSERT_TRUE(path) << path.error().text();
+    const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
     const auto begin = std::chrono::steady_clock::now();
-    while (path_launches < 2) (void)questions_of(**path, 128 * kibibyte);
+    while (path_launches < 2) (void)questions_of(*path, 128 * kibibyte);
     ASSERT_LT(std::chrono::steady_clock::now() - begin, limits.start) << "round " << round;
   }
 }
@@ -277,17 +264,14 @@ TEST_F(ShortCopies, CpuCopiesOfOrdinaryMemoryDoNotQueryTheAllocation) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const driver::CudaCalls calls = calls_that_count_launches();
-  const auto file = Engines(*backend, "", &calls, limits, folder).profile_path(0);
-  ASSERT_TRUE(file) << file.error().text();
-  std::ofstream(*file)
-      << "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\n"
-         "from_device ordinary 0 mover cpu\nto_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
+  const auto file = tests::value_or_throw(Engines(*backend, "", &calls, limits, folder).profile_path(0));
+  std::ofstream(file) << "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\n"
+                         "from_device ordinary 0 mover cpu\nto_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
   Engines engines(*backend, "", &calls, limits, folder);
-  const auto path = engines.open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
-  EXPECT_EQ(questions_of(**path, 4096), 1);
+  const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
+  EXPECT_EQ(questions_of(*path, 4096), 1);
   ASSERT_TRUE(tests::succeeded(buffer->free()));
-  EXPECT_EQ(questions_of(**path, 8192), 2) << "the pin keeps it for the CPU";
+  EXPECT_EQ(questions_of(*path, 8192), 2) << "the pin keeps it for the CPU";
   EXPECT_EQ(path_launches, 0);
   std::filesystem::remove_all(folder);
 }
@@ -295,16 +279,14 @@ TEST_F(ShortCopies, CpuCopiesOfOrdinaryMemoryDoNotQueryTheAllocation) {
 TEST_F(PathTest, CachesThePinnedBufferOfTheLastCopy) {
   const driver::CudaCalls calls = calls_that_count_questions();
   const auto engines = engines_on(&calls);
-  const auto path = engines->open_path(span(), "automatic");
-  ASSERT_TRUE(path) << path.error().text();
-  const auto gpu = Gpu::open(calls, 0);
-  ASSERT_TRUE(gpu);
-  const auto scope = (*gpu)->enter();
-  auto pinned = PinnedMemory::make(**gpu, 256 * kibibyte);
+  const auto path = tests::value_or_throw(engines->open_path(span(), "automatic"));
+  const auto gpu = tests::value_or_throw(Gpu::open(calls, 0));
+  const auto scope = gpu->enter();
+  auto pinned = PinnedMemory::make(*gpu, 256 * kibibyte);
   ASSERT_TRUE(pinned) << pinned.error().text();
   const auto questions_of = [&](Direction direction, void* memory, std::size_t size) {
     questions = 0;
-    EXPECT_TRUE(tests::succeeded((*path)->copy(direction, 0, memory, size)));
+    EXPECT_TRUE(tests::succeeded(path->copy(direction, 0, memory, size)));
     return questions.load();
   };
   EXPECT_EQ(questions_of(Direction::from_device, pinned->bytes(), 64 * kibibyte), 3) << "the first of this buffer";
@@ -313,12 +295,12 @@ TEST_F(PathTest, CachesThePinnedBufferOfTheLastCopy) {
   EXPECT_EQ(questions_of(Direction::to_device, host.data(), 64 * kibibyte), 0) << "the CPU moves it";
   EXPECT_EQ(questions_of(Direction::to_device, host.data(), 200 * kibibyte), 0) << "CPUs move it";
   void* const first = pinned->bytes();
-  pinned = PinnedMemory::make(**gpu, 256 * kibibyte);
+  pinned = PinnedMemory::make(*gpu, 256 * kibibyte);
   ASSERT_TRUE(pinned);
   EXPECT_EQ(questions_of(Direction::from_device, pinned->bytes(), 64 * kibibyte), 3)
       << (first == pinned->bytes() ? "the same place, another buffer" : "another buffer");
   EXPECT_EQ(std::memcmp(pinned->bytes(), bytes.data(), 64 * kibibyte), 0);
-  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes() + 224 * kibibyte, 4096)));
+  ASSERT_TRUE(tests::succeeded(path->copy(Direction::from_device, 0, pinned->bytes() + 224 * kibibyte, 4096)));
   EXPECT_EQ(std::memcmp(pinned->bytes() + 224 * kibibyte, bytes.data(), 4096), 0);
 }
 
@@ -347,17 +329,15 @@ const driver::CudaCalls& calls_of_another_context() {
 }
 
 TEST_F(PathTest, CachedPinnedMemoryIsOrdinaryInAnotherContext) {
-  const auto gpu = Gpu::open(calls_that_count(), 0);
-  ASSERT_TRUE(gpu);
-  auto pinned = PinnedMemory::make(**gpu, memory_bytes);
-  ASSERT_TRUE(pinned) << pinned.error().text();
+  const auto gpu = tests::value_or_throw(Gpu::open(calls_that_count(), 0));
+  auto pinned = tests::value_or_throw(PinnedMemory::make(*gpu, memory_bytes));
   const auto is_staged = [&](const driver::CudaCalls& calls) {
     const auto engines = engines_on(&calls);
     const auto path = engines->open_path(span(), "copy_engine");
     EXPECT_TRUE(path) << path.error().text();
     if (!path) return false;
-    EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), 64 * kibibyte)));
-    return last_target.load() != pinned->bytes();
+    EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned.bytes(), 64 * kibibyte)));
+    return last_target.load() != pinned.bytes();
   };
   // The allocator gives the next engines the place of the last ones.
   for (int round = 0; round < 4; ++round) {
@@ -384,10 +364,9 @@ TEST_F(PathTest, ProfileInTheCacheFolderReplacesTheTable) {
       "to_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
   for (const bool is_whole : {true, false}) {
     const auto engines = engines_by(is_whole ? text : text.substr(0, text.size() - 10));
-    const auto path = engines->open_path(span(), "automatic");
-    ASSERT_TRUE(path) << path.error().text();
+    const auto path = tests::value_or_throw(engines->open_path(span(), "automatic"));
     last_target = nullptr;
-    EXPECT_EQ(use(**path, {100}), "");
+    EXPECT_EQ(use(*path, {100}), "");
     EXPECT_EQ(last_target != nullptr, is_whole);
   }
   std::filesystem::remove_all(folder);
@@ -422,26 +401,20 @@ const driver::CudaCalls& calls_with_imported_memory() {
 
 TEST_F(PathTest, CopiesImportedMemoryByTheDeviceWithAccess) {
   const auto engines = engines_on(&calls_with_imported_memory());
-  const auto path = engines->open_path(span(), "copy_engine");
-  ASSERT_TRUE(path) << path.error().text();
+  const auto path = tests::value_or_throw(engines->open_path(span(), "copy_engine"));
   EXPECT_EQ(last_retained, 1) << "and no context is made on the memory's own device";
-  EXPECT_EQ(use(**path, {100, 5000}), "");
+  EXPECT_EQ(use(*path, {100, 5000}), "");
 }
 
 TEST_F(PathTest, UsesNoProfileWithoutAFolder) {
-  const auto path = engines_on(&fakes::emulated_cuda())->profile_path(0);
-  ASSERT_FALSE(path);
-  EXPECT_EQ(path.error().errno_value, ENOENT);
+  EXPECT_TRUE(tests::failed(engines_on(&fakes::emulated_cuda())->profile_path(0), ENOENT));
 }
 
 TEST_F(PathTest, UsesTheCpuWithoutAGpuAndRejectsNamedEngines) {
   const auto engines = engines_on(nullptr);
-  const auto automatic = engines->open_path(span(), "automatic");
-  ASSERT_TRUE(automatic) << automatic.error().text();
-  EXPECT_EQ(*automatic, nullptr);
-  const auto named = engines->open_path(span(), "mover");
-  ASSERT_FALSE(named);
-  EXPECT_EQ(named.error().errno_value, EOPNOTSUPP);
+  const auto automatic = tests::value_or_throw(engines->open_path(span(), "automatic"));
+  EXPECT_EQ(automatic, nullptr);
+  EXPECT_TRUE(tests::failed(engines->open_path(span(), "mover"), EOPNOTSUPP));
 }
 
 TEST_F(PathTest, NeverPassesFreedMemoryToTheGpu) {
@@ -450,27 +423,23 @@ TEST_F(PathTest, NeverPassesFreedMemoryToTheGpu) {
   const auto forced = engines->open_path(span(), "copy_engine");
   ASSERT_TRUE(automatic && forced);
   ASSERT_TRUE(tests::succeeded(buffer->free()));
-  base::Status refused = (*forced)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, EINVAL);
+  EXPECT_TRUE(tests::failed((*forced)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte), EINVAL));
   ASSERT_TRUE(tests::succeeded((*automatic)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte)));
   EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 64 * kibibyte), 0) << "the pin keeps it for the CPU";
 }
 
 TEST_F(PathTest, CpuCopiesMemoryOfOtherContextsOrWithoutAccess) {
   driver::CudaCalls calls = fakes::emulated_cuda();
-  const auto gpu = Gpu::open(calls, 0);
-  ASSERT_TRUE(gpu);
-  auto facts = pointer_facts(calls, buffer->address());
-  ASSERT_TRUE(facts);
-  EXPECT_TRUE(tests::succeeded((*gpu)->check_access(buffer->address(), *facts)));
-  facts->context = 0;
+  const auto gpu = tests::value_or_throw(Gpu::open(calls, 0));
+  auto facts = tests::value_or_throw(pointer_facts(calls, buffer->address()));
+  EXPECT_TRUE(tests::succeeded(gpu->check_access(buffer->address(), facts)));
+  facts.context = 0;
   calls.mem_get_access = [](unsigned long long* flags, const driver::CudaMemLocation*, std::uint64_t) {
     return *flags = 0, 0;
   };
-  EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));
-  facts->context = (*gpu)->context() + 1;
-  EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));
+  EXPECT_FALSE(gpu->check_access(buffer->address(), facts));
+  facts.context = gpu->context() + 1;
+  EXPECT_FALSE(gpu->check_access(buffer->address(), facts));
 }
 
 /// Each call fails once, at each step: the bytes are right or an error is returned, and nothing leaks.

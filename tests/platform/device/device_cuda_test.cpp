@@ -89,13 +89,10 @@ TEST_F(CudaDevice, ReportsIdentityInTheFormatOfSysfs) {
 }
 
 TEST_F(CudaDevice, ReportsTheDeviceCountOfTheDriver) {
-  const auto count = cuda_device_count(driver_);
-  ASSERT_TRUE(count);
-  EXPECT_EQ(*count, 2);
+  const auto count = tests::value_or_throw(cuda_device_count(driver_));
+  EXPECT_EQ(count, 2);
   for (const int ordinal : {-1, 2}) {
-    const auto opened = open_cuda_device(ordinal, driver_);
-    ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().errno_value, ENODEV);
+    EXPECT_TRUE(tests::failed(open_cuda_device(ordinal, driver_), ENODEV));
   }
 }
 
@@ -104,27 +101,25 @@ TEST_F(CudaDevice, CopiesInBothDirectionsForEveryKind) {
   const int held = fakes::held_of_emulated_cuda();
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
-    auto memory = device->allocate(kind, 100'003);
-    ASSERT_TRUE(memory) << memory.error().text();
+    auto memory = tests::value_or_throw(device->allocate(kind, 100'003));
     const auto pattern = make_pattern(100'003, 1);
     std::vector<std::uint8_t> back(pattern.size());
-    ASSERT_TRUE(device->copy_to_device(memory->address(), pattern.data(), pattern.size()));
+    ASSERT_TRUE(device->copy_to_device(memory.address(), pattern.data(), pattern.size()));
     EXPECT_EQ(plan_.log().back(), "stream_synchronize") << "cuMemcpyHtoD may return before the bytes have arrived";
-    ASSERT_TRUE(device->copy_to_host(back.data(), memory->address(), back.size()));
+    ASSERT_TRUE(device->copy_to_host(back.data(), memory.address(), back.size()));
     EXPECT_EQ(back, pattern);
-    EXPECT_TRUE(tests::succeeded(memory->free()));
+    EXPECT_TRUE(tests::succeeded(memory.free()));
     EXPECT_EQ(fakes::held_of_emulated_cuda(), held);
   }
 }
 
 TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
   const auto device = open();
-  auto memory = device->allocate(AllocationKind::cuda_malloc, 64);
-  ASSERT_TRUE(memory);
+  auto memory = tests::value_or_throw(device->allocate(AllocationKind::cuda_malloc, 64));
   std::uint64_t word = 1;
   const int before = plan_.calls();
-  EXPECT_TRUE(device->driver_copy_to_device(memory->address(), &word, 8));
-  EXPECT_TRUE(device->driver_copy_to_host(&word, memory->address(), 8));
+  EXPECT_TRUE(device->driver_copy_to_device(memory.address(), &word, 8));
+  EXPECT_TRUE(device->driver_copy_to_host(&word, memory.address(), 8));
   EXPECT_EQ(plan_.calls(), before + 2);
 }
 
@@ -146,10 +141,9 @@ TEST_F(CudaDevice, VmmMemorySupportsBar1AndExportOnlyOnRequest) {
 }
 
 TEST_F(CudaDevice, ReportsTheMemoryOfTheDriver) {
-  const auto memory = open()->memory();
-  ASSERT_TRUE(memory);
-  EXPECT_EQ(memory->free_bytes, std::size_t{3} << 30);
-  EXPECT_EQ(memory->total_bytes, std::size_t{4} << 30);
+  const auto memory = tests::value_or_throw(open()->memory());
+  EXPECT_EQ(memory.free_bytes, std::size_t{3} << 30);
+  EXPECT_EQ(memory.total_bytes, std::size_t{4} << 30);
 }
 
 TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
@@ -185,8 +179,7 @@ TEST_F(CudaDevice, ErrorsContainTheNameOfTheDriverError) {
   const auto device = open();
   plan_.fail_call_of("mem_alloc", 0, {0, 0, 2});
   const auto memory = device->allocate(AllocationKind::cuda_malloc, 4096);
-  ASSERT_FALSE(memory);
-  EXPECT_EQ(memory.error().errno_value, ENOMEM);
+  ASSERT_TRUE(tests::failed(memory, ENOMEM));
   EXPECT_EQ(memory.error().vendor_code, 2);
   EXPECT_NE(std::string(memory.error().text()).find("cuMemAlloc"), std::string::npos) << memory.error().text();
   EXPECT_NE(std::string(memory.error().text()).find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos)
@@ -247,9 +240,7 @@ TEST_F(CudaDevice, WithoutADriverReportsTheMissingLibrary) {
   if (count) GTEST_SKIP() << "this machine has a CUDA driver";
   const std::string reason = count.error().text();
   EXPECT_NE(reason.find("libcuda.so"), std::string::npos) << reason;
-  const auto opened = open_cuda_device(0);
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, count.error().errno_value);
+  EXPECT_TRUE(tests::failed(open_cuda_device(0), count.error().errno_value));
 }
 
 }  // namespace

@@ -90,11 +90,7 @@ class CudaWork : public ::testing::Test {
     EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before_);
   }
 
-  std::unique_ptr<Device> open(int ordinal) {
-    auto opened = open_cuda_device(ordinal, driver_);
-    EXPECT_TRUE(opened) << opened.error().text();
-    return opened ? std::move(*opened) : nullptr;
-  }
+  std::unique_ptr<Device> open(int ordinal) { return tests::value_or_throw(open_cuda_device(ordinal, driver_)); }
 
   CudaCalls calls_ = calls_of_a_gpu();
   const int held_before_ = fakes::held_of_emulated_cuda();
@@ -104,32 +100,26 @@ class CudaWork : public ::testing::Test {
 };
 
 TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
-  const auto module = device_->load_module(image);
-  ASSERT_TRUE(module) << module.error().text();
-  const auto function = device_->get_function(*module, "store_word");
-  ASSERT_TRUE(function) << function.error().text();
+  const auto module = tests::value_or_throw(device_->load_module(image));
+  const auto function = tests::value_or_throw(device_->get_function(module, "store_word"));
   std::uint64_t stored = 0;
   std::uint64_t target = reinterpret_cast<std::uint64_t>(&stored);
   std::uint64_t value = 0x1234;
   void* parameters[] = {&target, &value};
-  EXPECT_TRUE(tests::succeeded(device_->launch(*function, {3, 64}, Stream{}, parameters)));
+  EXPECT_TRUE(tests::succeeded(device_->launch(function, {3, 64}, Stream{}, parameters)));
   EXPECT_EQ(stored, 0x1234U);
   EXPECT_EQ(last.blocks, 3U);
   EXPECT_EQ(last.threads, 64U);
-  EXPECT_TRUE(device_->unload_module(*module));
+  EXPECT_TRUE(device_->unload_module(module));
 }
 
 TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreDistinguished) {
-  const auto none = device_->load_module("for another GPU");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().errno_value, ENOEXEC);
-  EXPECT_NE(std::string(none.error().text()).find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos)
-      << none.error().text();
+  EXPECT_TRUE(tests::failed(device_->load_module("for another GPU"), ENOEXEC,
+                            testing::HasSubstr("CUDA_ERROR_NO_BINARY_FOR_GPU")));
   EXPECT_EQ(device_->load_module(nullptr).error().errno_value, EINVAL);
-  const auto module = device_->load_module(image);
-  ASSERT_TRUE(module);
-  EXPECT_EQ(device_->get_function(*module, "absent").error().errno_value, ENOSYS);
-  EXPECT_TRUE(device_->unload_module(*module));
+  const auto module = tests::value_or_throw(device_->load_module(image));
+  EXPECT_EQ(device_->get_function(module, "absent").error().errno_value, ENOSYS);
+  EXPECT_TRUE(device_->unload_module(module));
 }
 
 std::vector<int> modes_of_calls;  // the capture mode of the thread during each
@@ -153,13 +143,12 @@ TEST_F(CudaWork, LoadsGpuCodeAndAllocatesDuringACapture) {
   };
   int mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
   ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
-  const auto module = device_->load_module(image);
-  ASSERT_TRUE(module);
+  const auto module = tests::value_or_throw(device_->load_module(image));
   EXPECT_TRUE(device_->allocate(AllocationKind::host, 4096));
   EXPECT_EQ(modes_of_calls, (std::vector<int>{2, 2})) << "relaxed: else the driver ends the capture";
   ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
   EXPECT_EQ(mode, 1);
-  EXPECT_TRUE(device_->unload_module(*module));
+  EXPECT_TRUE(device_->unload_module(module));
 }
 
 TEST_F(CudaWork, EventsMeasureTheTimeBetweenThem) {
@@ -181,54 +170,48 @@ TEST_F(CudaWork, EventsMeasureTheTimeBetweenThem) {
 }
 
 TEST_F(CudaWork, BusyStreamIsNotAnError) {
-  const auto stream = device_->create_stream();
-  ASSERT_TRUE(stream);
-  EXPECT_TRUE(device_->is_finished(*stream).value());
+  const auto stream = tests::value_or_throw(device_->create_stream());
+  EXPECT_TRUE(device_->is_finished(stream).value());
   std::atomic<bool> may_end{false};
   const auto wait = [](void* word) { static_cast<std::atomic<bool>*>(word)->wait(false); };
-  EXPECT_TRUE(device_->launch_host_function(*stream, wait, &may_end));
-  EXPECT_FALSE(device_->is_finished(*stream).value());
+  EXPECT_TRUE(device_->launch_host_function(stream, wait, &may_end));
+  EXPECT_FALSE(device_->is_finished(stream).value());
   may_end = true;
   may_end.notify_all();
-  EXPECT_TRUE(device_->synchronize(*stream));
-  EXPECT_TRUE(device_->is_finished(*stream).value());
-  EXPECT_TRUE(device_->destroy_stream(*stream));
+  EXPECT_TRUE(device_->synchronize(stream));
+  EXPECT_TRUE(device_->is_finished(stream).value());
+  EXPECT_TRUE(device_->destroy_stream(stream));
 }
 
 TEST_F(CudaWork, FindsASymbolOfAModule) {
-  const auto module = device_->load_module(image);
-  ASSERT_TRUE(module);
-  const auto symbol = device_->get_symbol(*module, "a_symbol");
-  ASSERT_TRUE(symbol) << symbol.error().text();
-  EXPECT_EQ(symbol->address, 0x5000U);
-  EXPECT_EQ(symbol->size_bytes, 24U);
-  EXPECT_FALSE(device_->get_symbol(*module, "no_symbol"));
-  const auto of_library = device_->module_of_library(reinterpret_cast<void*>(module->handle));
-  ASSERT_TRUE(of_library) << of_library.error().text();
-  EXPECT_EQ(of_library->handle, module->handle);
-  EXPECT_TRUE(device_->unload_module(*module));
+  const auto module = tests::value_or_throw(device_->load_module(image));
+  const auto symbol = tests::value_or_throw(device_->get_symbol(module, "a_symbol"));
+  EXPECT_EQ(symbol.address, 0x5000U);
+  EXPECT_EQ(symbol.size_bytes, 24U);
+  EXPECT_FALSE(device_->get_symbol(module, "no_symbol"));
+  const auto of_library = tests::value_or_throw(device_->module_of_library(reinterpret_cast<void*>(module.handle)));
+  EXPECT_EQ(of_library.handle, module.handle);
+  EXPECT_TRUE(device_->unload_module(module));
 }
 
 TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
-  const auto module = device_->load_module(image);
-  ASSERT_TRUE(module);
-  const auto function = device_->get_function(*module, "store_word");
-  ASSERT_TRUE(function);
+  const auto module = tests::value_or_throw(device_->load_module(image));
+  const auto function = tests::value_or_throw(device_->get_function(module, "store_word"));
   const CooperativeShape shape{{2, 3, 1}, {32, 2, 2}, 64};
-  EXPECT_TRUE(tests::succeeded(device_->launch_cooperative(*function, shape, Stream{}, nullptr)));
+  EXPECT_TRUE(tests::succeeded(device_->launch_cooperative(function, shape, Stream{}, nullptr)));
   EXPECT_EQ(last.blocks, 6U);
   EXPECT_EQ(last.threads, 128U);
   const int multiprocessors = device_->attribute(DeviceAttribute::multiprocessor_count).value();
-  EXPECT_EQ(device_->cooperative_blocks(*function, 512, 64).value(), 4 * multiprocessors);
+  EXPECT_EQ(device_->cooperative_blocks(function, 512, 64).value(), 4 * multiprocessors);
   for (const char* call : {"launch_cooperative_kernel", "occupancy", "device_get_attribute"}) {
     plan_.fail_call_of(call, 0, {0, 0, 999});
     const bool launches = std::string(call) == "launch_cooperative_kernel";
-    const bool succeeds = launches ? device_->launch_cooperative(*function, shape, Stream{}, nullptr).has_value()
-                                   : device_->cooperative_blocks(*function, 512, 64).has_value();
+    const bool succeeds = launches ? device_->launch_cooperative(function, shape, Stream{}, nullptr).has_value()
+                                   : device_->cooperative_blocks(function, 512, 64).has_value();
     EXPECT_FALSE(succeeds) << call;
     EXPECT_EQ(plan_.failed_call(), call);
   }
-  EXPECT_TRUE(device_->unload_module(*module));
+  EXPECT_TRUE(device_->unload_module(module));
 }
 
 TEST_F(CudaWork, DetectsAStreamThatIsCaptured) {
@@ -238,10 +221,9 @@ TEST_F(CudaWork, DetectsAStreamThatIsCaptured) {
 }
 
 TEST_F(CudaWork, HostMemoryHasASeparateAddressOnTheDevice) {
-  auto memory = device_->allocate(AllocationKind::host, 4096);
-  ASSERT_TRUE(memory);
-  auto* host = reinterpret_cast<void*>(memory->address());
-  EXPECT_EQ(device_->device_address(host).value(), memory->address() + device_address_distance);
+  auto memory = tests::value_or_throw(device_->allocate(AllocationKind::host, 4096));
+  auto* host = reinterpret_cast<void*>(memory.address());
+  EXPECT_EQ(device_->device_address(host).value(), memory.address() + device_address_distance);
   std::uint64_t ordinary = 0;
   EXPECT_EQ(device_->device_address(&ordinary).error().errno_value, EINVAL);
   ASSERT_TRUE(tests::succeeded(device_->register_host(&ordinary, sizeof ordinary)));
@@ -353,10 +335,7 @@ TEST_F(CudaWork, OpensAndReportsMissingOptionalCalls) {
   ASSERT_TRUE(tests::succeeded(peer));
   EXPECT_TRUE(tests::succeeded((*device)->allocate(AllocationKind::cuda_malloc, 100)));
   for (const auto& [name, failed] : run_all(**device, **peer)) EXPECT_TRUE(failed) << name;
-  const auto event = (*device)->create_event();
-  ASSERT_FALSE(event);
-  EXPECT_EQ(event.error().errno_value, ENOSYS);
-  EXPECT_NE(std::string(event.error().text()).find("cuEventCreate"), std::string::npos) << event.error().text();
+  EXPECT_TRUE(tests::failed((*device)->create_event(), ENOSYS, testing::HasSubstr("cuEventCreate")));
 }
 
 }  // namespace

@@ -25,11 +25,7 @@ using tests::make_pattern;
 
 class EmulatedDevice : public ::testing::Test {
  protected:
-  void SetUp() override {
-    auto opened = open_emulated_device(0);
-    ASSERT_TRUE(opened) << opened.error().text();
-    device_ = std::move(*opened);
-  }
+  void SetUp() override { device_ = tests::value_or_throw(open_emulated_device(0)); }
   std::unique_ptr<Device> device_;
 };
 
@@ -56,18 +52,15 @@ class EmulatedDevices {
 
 TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreRequested) {
   for (const int ordinal : {-1, 1}) {
-    const auto opened = open_emulated_device(ordinal);
-    ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().errno_value, ENODEV);
+    EXPECT_TRUE(tests::failed(open_emulated_device(ordinal), ENODEV));
   }
   const EmulatedDevices many("16");
   EXPECT_EQ(emulated_device_count().value(), 16);
   std::set<std::string> addresses;
   for (int ordinal = 0; ordinal < 16; ++ordinal) {
-    const auto opened = open_emulated_device(ordinal);
-    ASSERT_TRUE(opened) << opened.error().text();
-    EXPECT_EQ((*opened)->identity().ordinal, ordinal);
-    addresses.insert((*opened)->identity().pci_bus_id);
+    const auto opened = tests::value_or_throw(open_emulated_device(ordinal));
+    EXPECT_EQ(opened->identity().ordinal, ordinal);
+    addresses.insert(opened->identity().pci_bus_id);
   }
   EXPECT_EQ(addresses.size(), 16U);
   EXPECT_EQ(*addresses.begin(), "ffff:ff:10.0");
@@ -77,33 +70,29 @@ TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreRequested) {
 TEST_F(EmulatedDevice, RejectsInvalidCounts) {
   for (const char* text : {"0", "17", "-1", "two", "2x", " 2", "99999999999"}) {
     const EmulatedDevices set(text);
-    const auto opened = open_emulated_device(0);
-    ASSERT_FALSE(opened) << text;
-    EXPECT_EQ(opened.error().errno_value, EINVAL);
-    EXPECT_NE(std::string(opened.error().text()).find("from 1 to 16"), std::string::npos) << opened.error().text();
+    EXPECT_TRUE(tests::failed(open_emulated_device(0), EINVAL, testing::HasSubstr("from 1 to 16"))) << text;
   }
 }
 
 TEST_F(EmulatedDevice, CopiesInBothDirectionsForEveryKind) {
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
-    auto memory = device_->allocate(kind, 100'003);
-    ASSERT_TRUE(memory) << memory.error().text();
-    EXPECT_EQ(memory->kind(), kind);
-    EXPECT_EQ(memory->size_bytes(), 100'003U);
-    EXPECT_GE(memory->extent_bytes(), memory->size_bytes());
+    auto memory = tests::value_or_throw(device_->allocate(kind, 100'003));
+    EXPECT_EQ(memory.kind(), kind);
+    EXPECT_EQ(memory.size_bytes(), 100'003U);
+    EXPECT_GE(memory.extent_bytes(), memory.size_bytes());
     const auto pattern = make_pattern(100'003, static_cast<unsigned>(kind));
-    ASSERT_TRUE(tests::succeeded(device_->copy_to_device(memory->address(), pattern.data(), pattern.size())));
+    ASSERT_TRUE(tests::succeeded(device_->copy_to_device(memory.address(), pattern.data(), pattern.size())));
     std::vector<std::uint8_t> back(pattern.size());
-    ASSERT_TRUE(tests::succeeded(device_->copy_to_host(back.data(), memory->address(), back.size())));
+    ASSERT_TRUE(tests::succeeded(device_->copy_to_host(back.data(), memory.address(), back.size())));
     EXPECT_EQ(first_difference(back, pattern), pattern.size());
-    ASSERT_TRUE(device_->fill(memory->address() + 1, 0x5c, 7));
-    ASSERT_TRUE(device_->copy_to_host(back.data(), memory->address(), 9));
+    ASSERT_TRUE(device_->fill(memory.address() + 1, 0x5c, 7));
+    ASSERT_TRUE(device_->copy_to_host(back.data(), memory.address(), 9));
     EXPECT_EQ(back[0], pattern[0]);
     EXPECT_EQ(back[1], 0x5c);
     EXPECT_EQ(back[7], 0x5c);
     EXPECT_EQ(back[8], pattern[8]);
-    EXPECT_TRUE(device_->set_sync_memops(memory->address()));
+    EXPECT_TRUE(device_->set_sync_memops(memory.address()));
   }
 }
 
@@ -144,42 +133,37 @@ TEST_F(EmulatedDevice, KindsAreVisibleToTheBackend) {
       {AllocationKind::managed, driver::EmulatedKind::managed},
       {AllocationKind::host, driver::EmulatedKind::host}};
   for (const auto& [kind, emulated] : kinds) {
-    auto memory = device_->allocate(kind, 10);
-    ASSERT_TRUE(memory);
-    const auto found = driver::emulated_find(memory->address());
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->kind, emulated) << allocation_kind_name(kind);
-    EXPECT_EQ(found->size_bytes, memory->extent_bytes()) << allocation_kind_name(kind);
+    auto memory = tests::value_or_throw(device_->allocate(kind, 10));
+    const auto found = tests::value_or_throw(driver::emulated_find(memory.address()));
+    EXPECT_EQ(found.kind, emulated) << allocation_kind_name(kind);
+    EXPECT_EQ(found.size_bytes, memory.extent_bytes()) << allocation_kind_name(kind);
     const bool has_granularity = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
-    EXPECT_EQ(memory->extent_bytes(), has_granularity ? std::size_t{2} << 20 : 10) << allocation_kind_name(kind);
+    EXPECT_EQ(memory.extent_bytes(), has_granularity ? std::size_t{2} << 20 : 10) << allocation_kind_name(kind);
   }
 }
 
 TEST_F(EmulatedDevice, CopiesPastTheAllocationAreRejected) {
-  auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
-  ASSERT_TRUE(memory);
+  auto memory = tests::value_or_throw(device_->allocate(AllocationKind::cuda_malloc, 1000));
   std::vector<std::uint8_t> host(2000);
-  EXPECT_TRUE(device_->copy_to_device(memory->address() + 999, host.data(), 1));
-  EXPECT_TRUE(device_->copy_to_device(memory->address() + 1000, host.data(), 0));
-  EXPECT_FALSE(device_->copy_to_device(memory->address() + 999, host.data(), 2));
-  EXPECT_FALSE(device_->copy_to_device(memory->address() + 1001, host.data(), 1));
-  EXPECT_FALSE(device_->copy_to_host(host.data(), memory->address(), 1001));
-  EXPECT_FALSE(device_->copy_to_host(host.data(), memory->address() + 1, SIZE_MAX));
-  EXPECT_FALSE(device_->fill(memory->address(), 0, 1001));
+  EXPECT_TRUE(device_->copy_to_device(memory.address() + 999, host.data(), 1));
+  EXPECT_TRUE(device_->copy_to_device(memory.address() + 1000, host.data(), 0));
+  EXPECT_FALSE(device_->copy_to_device(memory.address() + 999, host.data(), 2));
+  EXPECT_FALSE(device_->copy_to_device(memory.address() + 1001, host.data(), 1));
+  EXPECT_FALSE(device_->copy_to_host(host.data(), memory.address(), 1001));
+  EXPECT_FALSE(device_->copy_to_host(host.data(), memory.address() + 1, SIZE_MAX));
+  EXPECT_FALSE(device_->fill(memory.address(), 0, 1001));
   EXPECT_FALSE(device_->copy_to_device(reinterpret_cast<std::uint64_t>(host.data()), host.data(), 1));
 }
 
 TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
   const auto before = count_process_resources();
-  auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
-  ASSERT_TRUE(memory);
-  const std::uint64_t address = memory->address();
-  Allocation moved = std::move(*memory);
-  EXPECT_TRUE(memory->free()) << "moved from: nothing to do";
+  auto memory = tests::value_or_throw(device_->allocate(AllocationKind::cuda_malloc, 1000));
+  const std::uint64_t address = memory.address();
+  Allocation moved = std::move(memory);
+  EXPECT_TRUE(memory.free()) << "moved from: nothing to do";
   EXPECT_TRUE(driver::emulated_find(address));
-  auto other = device_->allocate(AllocationKind::pool, 1000);
-  ASSERT_TRUE(other);
-  moved = std::move(*other);  // frees the first
+  auto other = tests::value_or_throw(device_->allocate(AllocationKind::pool, 1000));
+  moved = std::move(other);  // frees the first
   EXPECT_FALSE(driver::emulated_find(address));
   EXPECT_TRUE(driver::emulated_find(moved.address()));
   EXPECT_TRUE(moved.free());
@@ -188,28 +172,21 @@ TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
 }
 
 TEST_F(EmulatedDevice, FreeReportsMemoryThatWasAlreadyFreed) {
-  auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
-  ASSERT_TRUE(memory);
-  ASSERT_TRUE(driver::emulated_free(memory->address()));
-  const auto freed = memory->free();
-  ASSERT_FALSE(freed);
-  EXPECT_EQ(freed.error().errno_value, EINVAL);
+  auto memory = tests::value_or_throw(device_->allocate(AllocationKind::cuda_malloc, 1000));
+  ASSERT_TRUE(driver::emulated_free(memory.address()));
+  EXPECT_TRUE(tests::failed(memory.free(), EINVAL));
 }
 
 TEST_F(EmulatedDevice, RejectsImpossibleSizes) {
   for (const AllocationKind kind : allocation_kinds) {
     EXPECT_FALSE(device_->allocate(kind, 0)) << allocation_kind_name(kind);
-    const auto huge = device_->allocate(kind, SIZE_MAX);
-    ASSERT_FALSE(huge) << allocation_kind_name(kind);
-    EXPECT_EQ(huge.error().errno_value, ENOMEM) << allocation_kind_name(kind);
+    EXPECT_TRUE(tests::failed(device_->allocate(kind, SIZE_MAX), ENOMEM)) << allocation_kind_name(kind);
   }
 }
 
 TEST_F(EmulatedDevice, RejectsMoreThanTheMachineHasBeforeTouchingMemory) {
-  const auto more = device_->allocate(AllocationKind::host, std::size_t{1} << 45);
-  ASSERT_FALSE(more);
-  EXPECT_EQ(more.error().errno_value, ENOMEM);
-  EXPECT_NE(std::string(more.error().text()).find("memory and swap of this machine"), std::string::npos);
+  EXPECT_TRUE(tests::failed(device_->allocate(AllocationKind::host, std::size_t{1} << 45), ENOMEM,
+                            testing::HasSubstr("memory and swap of this machine")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "platform/device/dmabuf.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,9 +20,8 @@ TEST(ExportDmabuf, RequestsADescriptorFromTheDriver) {
     *static_cast<int*>(handle) = 17;
     return 0;
   };
-  const auto fd = export_dmabuf(calls, 0x10000, 65536);
-  ASSERT_TRUE(fd) << fd.error().text();
-  EXPECT_EQ(*fd, 17);
+  const auto fd = tests::value_or_throw(export_dmabuf(calls, 0x10000, 65536));
+  EXPECT_EQ(fd, 17);
 }
 
 TEST(ExportDmabuf, ReportsWhyExportFails) {
@@ -37,9 +37,8 @@ TEST(ExportDmabuf, ReportsWhyExportFails) {
             std::string::npos)
       << fd.error().text();
 
-  const auto device = open_emulated_device(0);
-  ASSERT_TRUE(device);
-  EXPECT_EQ(export_dmabuf(**device, 0x10000, 65536).error().errno_value, EOPNOTSUPP);
+  const auto device = tests::value_or_throw(open_emulated_device(0));
+  EXPECT_EQ(export_dmabuf(*device, 0x10000, 65536).error().errno_value, EOPNOTSUPP);
 }
 
 }  // namespace

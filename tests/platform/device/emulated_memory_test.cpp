@@ -24,28 +24,27 @@ std::uint8_t* bytes_at(std::uint64_t address) { return reinterpret_cast<std::uin
 TEST(SharedEmulatedMemory, ExportsOnlyExportableAllocations) {
   const auto before = count_process_resources();
   int file = -1;
-  const auto exportable = emulated_allocate_exportable(emulated_page_bytes + 1, &file);
-  ASSERT_TRUE(exportable) << exportable.error().text();
-  EXPECT_EQ(emulated_find(*exportable)->size_bytes, 2 * emulated_page_bytes);
-  bytes_at(*exportable)[7] = 0x5a;
-  auto exported = emulated_export(*exportable);
+  const auto exportable = tests::value_or_throw(emulated_allocate_exportable(emulated_page_bytes + 1, &file));
+  EXPECT_EQ(emulated_find(exportable)->size_bytes, 2 * emulated_page_bytes);
+  bytes_at(exportable)[7] = 0x5a;
+  auto exported = emulated_export(exportable);
   ASSERT_TRUE(exported) << exported.error().text();
   std::uint8_t byte = 0;
   EXPECT_EQ(::pread(*exported, &byte, 1, 7), 1);
   EXPECT_EQ(byte, 0x5a);
-  EXPECT_EQ(emulated_export(*exportable + 1).error().errno_value, EINVAL);
+  EXPECT_EQ(emulated_export(exportable + 1).error().errno_value, EINVAL);
   ::close(file);
-  auto again = emulated_export(*exportable);
+  auto again = emulated_export(exportable);
   ASSERT_TRUE(again) << "by the descriptor that was exported: " << again.error().text();
   ::close(*exported);
   ::close(*again);
-  EXPECT_EQ(emulated_export(*exportable).error().errno_value, EOPNOTSUPP);
-  const auto other = driver::emulated_allocate(emulated_page_bytes, driver::EmulatedKind::device);
-  ASSERT_TRUE(other);
-  EXPECT_EQ(emulated_export(*other).error().errno_value, EOPNOTSUPP);
-  EXPECT_TRUE(tests::succeeded(driver::emulated_free(*exportable)));
-  EXPECT_TRUE(tests::succeeded(driver::emulated_free(*other)));
-  EXPECT_EQ(emulated_export(*other).error().errno_value, EINVAL);
+  EXPECT_EQ(emulated_export(exportable).error().errno_value, EOPNOTSUPP);
+  const auto other =
+      tests::value_or_throw(driver::emulated_allocate(emulated_page_bytes, driver::EmulatedKind::device));
+  EXPECT_EQ(emulated_export(other).error().errno_value, EOPNOTSUPP);
+  EXPECT_TRUE(tests::succeeded(driver::emulated_free(exportable)));
+  EXPECT_TRUE(tests::succeeded(driver::emulated_free(other)));
+  EXPECT_EQ(emulated_export(other).error().errno_value, EINVAL);
   EXPECT_EQ(emulated_allocate_exportable(SIZE_MAX, &file).error().errno_value, ENOMEM);
   EXPECT_EQ(count_process_resources(), before);
 }
@@ -53,9 +52,8 @@ TEST(SharedEmulatedMemory, ExportsOnlyExportableAllocations) {
 /// For the thread sanitizer, and for the duplicate: a checked descriptor may belong to another file a moment later.
 TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
   int file = -1;
-  const auto exportable = emulated_allocate_exportable(emulated_page_bytes, &file);
-  ASSERT_TRUE(exportable) << exportable.error().text();
-  bytes_at(*exportable)[7] = 0x5a;
+  const auto exportable = tests::value_or_throw(emulated_allocate_exportable(emulated_page_bytes, &file));
+  bytes_at(exportable)[7] = 0x5a;
   // After the others, so that all of them are checked.
   const int last = ::fcntl(file, F_DUPFD_CLOEXEC, 64);
   ASSERT_GE(last, 64);
@@ -73,16 +71,15 @@ TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
     }
   });
   for (int round = 0; round < 200; ++round) {
-    auto exported = emulated_export(*exportable);
-    ASSERT_TRUE(exported) << exported.error().text();
+    auto exported = tests::value_or_throw(emulated_export(exportable));
     std::uint8_t byte = 0;
-    EXPECT_EQ(::pread(*exported, &byte, 1, 7), 1);
+    EXPECT_EQ(::pread(exported, &byte, 1, 7), 1);
     EXPECT_EQ(byte, 0x5a);
-    ::close(*exported);
+    ::close(exported);
   }
   other.stop();
   ::close(last);
-  EXPECT_TRUE(tests::succeeded(driver::emulated_free(*exportable)));
+  EXPECT_TRUE(tests::succeeded(driver::emulated_free(exportable)));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 #include "support/forked_child.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -30,15 +31,9 @@ struct Gate {
 class EmulatedStreams : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto opened = open_emulated_device(0);
-    ASSERT_TRUE(opened) << opened.error().text();
-    device_ = std::move(*opened);
-    auto made = device_->create_stream();
-    ASSERT_TRUE(made);
-    stream_ = *made;
-    auto memory = device_->allocate(AllocationKind::cuda_malloc, 4096);
-    ASSERT_TRUE(memory);
-    memory_ = std::move(*memory);
+    device_ = tests::value_or_throw(open_emulated_device(0));
+    stream_ = tests::value_or_throw(device_->create_stream());
+    memory_ = tests::value_or_throw(device_->allocate(AllocationKind::cuda_malloc, 4096));
   }
   void shut(Gate* gate) {
     ASSERT_TRUE(device_->launch_host_function(stream_, &Gate::wait, gate));
@@ -139,8 +134,7 @@ TEST_F(EmulatedStreams, CopiesBetweenEmulatedDevices) {
   const auto peer = open_emulated_device(1);
   ::unsetenv("GDRKIT_EMULATED_DEVICES");
   ASSERT_TRUE(peer);
-  auto target = (*peer)->allocate(AllocationKind::cuda_malloc, 4096);
-  ASSERT_TRUE(target);
+  auto target = tests::value_or_throw((*peer)->allocate(AllocationKind::cuda_malloc, 4096));
   EXPECT_TRUE(device_->can_access_peer(**peer).value());
   EXPECT_FALSE(device_->can_access_peer(*device_).value());
   EXPECT_TRUE(device_->enable_peer_access(**peer));
@@ -148,20 +142,16 @@ TEST_F(EmulatedStreams, CopiesBetweenEmulatedDevices) {
   const auto pattern = tests::make_pattern(4096, 9);
   std::vector<std::uint8_t> back(4096);
   EXPECT_TRUE(device_->copy_to_device(memory_.address(), pattern.data(), 4096));
-  EXPECT_TRUE(device_->copy_to_peer_async(**peer, target->address(), memory_.address(), 4096, stream_));
+  EXPECT_TRUE(device_->copy_to_peer_async(**peer, target.address(), memory_.address(), 4096, stream_));
   EXPECT_TRUE(device_->synchronize(stream_));
-  EXPECT_TRUE((*peer)->copy_to_host(back.data(), target->address(), 4096));
+  EXPECT_TRUE((*peer)->copy_to_host(back.data(), target.address(), 4096));
   EXPECT_EQ(back, pattern);
-  EXPECT_FALSE(device_->copy_to_peer_async(**peer, target->address() + 1, memory_.address(), 4096, stream_));
-  EXPECT_FALSE(device_->copy_to_peer_async(**peer, target->address(), memory_.address() + 1, 4096, stream_));
+  EXPECT_FALSE(device_->copy_to_peer_async(**peer, target.address() + 1, memory_.address(), 4096, stream_));
+  EXPECT_FALSE(device_->copy_to_peer_async(**peer, target.address(), memory_.address() + 1, 4096, stream_));
 }
 
 TEST_F(EmulatedStreams, GpuCodeIsRejectedWithAMessage) {
-  const auto loaded = device_->load_module("image");
-  ASSERT_FALSE(loaded);
-  EXPECT_EQ(loaded.error().errno_value, EOPNOTSUPP);
-  EXPECT_NE(std::string(loaded.error().text()).find("does not run GPU code"), std::string::npos)
-      << loaded.error().text();
+  EXPECT_TRUE(tests::failed(device_->load_module("image"), EOPNOTSUPP, testing::HasSubstr("does not run GPU code")));
   EXPECT_FALSE(device_->unload_module(Module{}));
   EXPECT_FALSE(device_->get_function(Module{}, "name"));
   EXPECT_FALSE(device_->launch(Function{}, {}, stream_, nullptr));

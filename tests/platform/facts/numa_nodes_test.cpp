@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "platform/facts/numa_nodes.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,24 +14,22 @@ namespace {
 using Numbers = std::vector<int>;
 
 TEST(NumaNodes, ListsOnlineCpusAndMemoryOfTwoSockets) {
-  const auto nodes = read_numa_nodes(GDRKIT_TREE "/two_nodes");
-  ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
-  ASSERT_EQ(nodes->size(), 2u);
-  EXPECT_EQ((*nodes)[0].cpus, (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
-  EXPECT_EQ((*nodes)[1].cpus, (Numbers{4, 6, 7, 12, 13, 14, 15})) << "CPU 5 was switched off";
-  EXPECT_EQ((*nodes)[1].memory_bytes, 131072000ull * 1024);
-  EXPECT_EQ(node_of_cpu(*nodes, 6), 1);
-  EXPECT_EQ(node_of_cpu(*nodes, 5), -1);
+  const auto nodes = tests::value_or_throw(read_numa_nodes(GDRKIT_TREE "/two_nodes"));
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0].cpus, (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
+  EXPECT_EQ(nodes[1].cpus, (Numbers{4, 6, 7, 12, 13, 14, 15})) << "CPU 5 was switched off";
+  EXPECT_EQ(nodes[1].memory_bytes, 131072000ull * 1024);
+  EXPECT_EQ(node_of_cpu(nodes, 6), 1);
+  EXPECT_EQ(node_of_cpu(nodes, 5), -1);
 }
 
 TEST(NumaNodes, MayHaveGapsAndLackMemoryOrCpus) {
-  const auto nodes = read_numa_nodes(GDRKIT_TREE "/four_nodes");
-  ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
-  ASSERT_EQ(nodes->size(), 4u);
-  ASSERT_NE(find_node(*nodes, 4), nullptr);
-  EXPECT_EQ(find_node(*nodes, 3), nullptr);
-  EXPECT_EQ(find_node(*nodes, 2)->memory_bytes, 0u);
-  EXPECT_TRUE(find_node(*nodes, 4)->cpus.empty());
+  const auto nodes = tests::value_or_throw(read_numa_nodes(GDRKIT_TREE "/four_nodes"));
+  ASSERT_EQ(nodes.size(), 4u);
+  ASSERT_NE(find_node(nodes, 4), nullptr);
+  EXPECT_EQ(find_node(nodes, 3), nullptr);
+  EXPECT_EQ(find_node(nodes, 2)->memory_bytes, 0u);
+  EXPECT_TRUE(find_node(nodes, 4)->cpus.empty());
 }
 
 TEST(NumaNodes, ReadsTheNodeOfAGpuFromTheTree) {
@@ -42,9 +41,7 @@ TEST(NumaNodes, ReadsTheNodeOfAGpuFromTheTree) {
 }
 
 TEST(NumaNodes, ReportsADistinctErrorWithoutNodes) {
-  const auto nodes = read_numa_nodes(GDRKIT_TREE "/sys");
-  ASSERT_FALSE(nodes.has_value());
-  EXPECT_EQ(nodes.error().errno_value, ENOENT);
+  EXPECT_TRUE(tests::failed(read_numa_nodes(GDRKIT_TREE "/sys"), ENOENT));
 }
 
 class DamagedTree : public testing::TestWithParam<std::pair<const char*, const char*>> {};
@@ -52,7 +49,7 @@ class DamagedTree : public testing::TestWithParam<std::pair<const char*, const c
 TEST_P(DamagedTree, IsRejectedWithTheFile) {
   const auto [tree, file] = GetParam();
   const auto nodes = read_numa_nodes(std::string(GDRKIT_TREE "/") + tree);
-  ASSERT_FALSE(nodes.has_value());
+  ASSERT_FALSE(nodes);
   EXPECT_NE(std::string(nodes.error().text()).find(file), std::string::npos) << nodes.error().text();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "platform/facts/pci_address.hpp"
+#include "support/results.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +12,9 @@ namespace gdrkit::platform {
 namespace {
 
 TEST(PciAddress, ReadsTheSpellingOfSysfsAndWritesItBack) {
-  const auto address = parse_pci_address("0000:3b:00.0");
-  ASSERT_TRUE(address.has_value());
-  EXPECT_EQ(*address, (PciAddress{0, 0x3b, 0, 0}));
-  EXPECT_EQ(to_string(*address), "0000:3b:00.0");
+  const auto address = tests::value_or_throw(parse_pci_address("0000:3b:00.0"));
+  EXPECT_EQ(address, (PciAddress{0, 0x3b, 0, 0}));
+  EXPECT_EQ(to_string(address), "0000:3b:00.0");
 }
 
 TEST(PciAddress, ReadsTheSpellingsOfTheVendorLibraries) {
@@ -24,19 +24,15 @@ TEST(PciAddress, ReadsTheSpellingsOfTheVendorLibraries) {
 }
 
 TEST(PciAddress, KeepsADomainThatNeedsMoreThanFourDigits) {
-  const auto address = parse_pci_address("10000:e1:00.0");
-  ASSERT_TRUE(address.has_value());
-  EXPECT_EQ(address->domain, 0x10000u);
-  EXPECT_EQ(to_string(*address), "10000:e1:00.0");
+  const auto address = tests::value_or_throw(parse_pci_address("10000:e1:00.0"));
+  EXPECT_EQ(address.domain, 0x10000u);
+  EXPECT_EQ(to_string(address), "10000:e1:00.0");
 }
 
 class NotAPciAddress : public testing::TestWithParam<const char*> {};
 
 TEST_P(NotAPciAddress, IsRejectedWithTheTextInTheDetail) {
-  const auto address = parse_pci_address(GetParam());
-  ASSERT_FALSE(address.has_value());
-  EXPECT_EQ(address.error().errno_value, EINVAL);
-  EXPECT_NE(std::string(address.error().text()).find(GetParam()), std::string::npos);
+  EXPECT_TRUE(tests::failed(parse_pci_address(GetParam()), EINVAL, testing::HasSubstr(GetParam())));
 }
 
 INSTANTIATE_TEST_SUITE_P(Spellings, NotAPciAddress,

@@ -78,9 +78,7 @@ class GpuKernelsLoad : public ::testing::Test {
  protected:
   void SetUp() override {
     loads = Loads();
-    auto opened = open_cuda_device(0, driver_);
-    ASSERT_TRUE(opened) << opened.error().text();
-    device_ = std::move(*opened);
+    device_ = tests::value_or_throw(open_cuda_device(0, driver_));
     plan_.fail_call(FaultPlan::never, {0, 0, 999});
   }
   void TearDown() override {
@@ -157,9 +155,8 @@ TEST_F(GpuKernelsLoad, WithoutTheNumberOfMultiprocessorsOneBlockIsResident) {
 
 TEST_F(GpuKernelsLoad, PassesParametersAndShapeToTheDriver) {
   loads.takes_any_image = true;
-  auto loaded = GpuKernels::load<GpuKernel::copy>(*device_);
-  ASSERT_TRUE(loaded) << loaded.error().text();
-  GpuKernels kernels = std::move(*loaded);
+  auto loaded = tests::value_or_throw(GpuKernels::load<GpuKernel::copy>(*device_));
+  GpuKernels kernels = std::move(loaded);
   CopyParameters parameters{0x1000, 0x2000, 12345, 7, 0};
   loads.last_parameters.resize(sizeof parameters);
   EXPECT_TRUE(tests::succeeded(kernels.launch(parameters, {5, 128}, Stream{})));
@@ -174,12 +171,11 @@ TEST_F(GpuKernelsLoad, PassesParametersAndShapeToTheDriver) {
 
 TEST_F(GpuKernelsLoad, LoadsEachRequiredGpuKernelOnce) {
   loads.takes_any_image = true;
-  auto loaded = GpuKernels::load<GpuKernel::gate, GpuKernel::atomic>(*device_);
-  ASSERT_TRUE(loaded) << loaded.error().text();
+  auto loaded = tests::value_or_throw(GpuKernels::load<GpuKernel::gate, GpuKernel::atomic>(*device_));
   EXPECT_EQ(loads.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic"}));
   loads.last_parameters.resize(sizeof(CopyParameters));
   for (int launch = 0; launch < 3; ++launch) {
-    EXPECT_TRUE(tests::succeeded(loaded->launch(CopyParameters{}, {1, 32}, Stream{})));
+    EXPECT_TRUE(tests::succeeded(loaded.launch(CopyParameters{}, {1, 32}, Stream{})));
   }
   EXPECT_EQ(loads.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic", "gdrkit_copy"}));
   EXPECT_EQ(loads.modules, 3);
@@ -242,8 +238,7 @@ TEST_F(GpuKernelsLoad, LoadsPtxWithoutMachineCodeForTheGpu) {
 
 TEST_F(GpuKernelsLoad, ReportsDriverAndGpuThatAcceptNoImage) {
   const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
-  ASSERT_FALSE(loaded) << "the fake driver has no GPU code that fits";
-  EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
+  ASSERT_TRUE(tests::failed(loaded, ENOEXEC)) << "the fake driver has no GPU code that fits";
   const std::string detail = loaded.error().text();
   EXPECT_NE(detail.find("'gate' on " + std::string(driver::emulated_device_name)), std::string::npos) << detail;
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;

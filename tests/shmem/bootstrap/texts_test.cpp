@@ -65,7 +65,7 @@ TEST(TcpAddress, ResolvesBothFamilies) {
 }
 
 TEST(TcpAddress, ListsTheAvailableInterfaces) {
-  EXPECT_TRUE(failed(address_of_interface("no-such-interface"), ENODEV, "lo"));
+  EXPECT_TRUE(failed(address_of_interface("no-such-interface"), ENODEV, testing::HasSubstr("lo")));
   EXPECT_EQ(address_of_interface("lo").value().port(), 0);
 }
 

@@ -77,7 +77,7 @@ TEST(ShmemRefusal, ReportsThePeWithDifferentArguments) {
     const std::vector<std::uint8_t> before(4096, 0x5a);
     side.write(side.target, before);
     const auto expect_refused = [&](const CollectiveCall& call, const char* text) {
-      EXPECT_TRUE(failed(side.call(call, Way::host), EPROTO, text));
+      EXPECT_TRUE(failed(side.call(call, Way::host), EPROTO, testing::HasSubstr(text)));
       EXPECT_EQ(side.read(side.target, 4096), before);
     };
     for (const std::uint64_t size : {16U, 30'000U}) {
@@ -129,7 +129,7 @@ TEST(ShmemRefusal, ReportsAStreamThatTimedOut) {
         if (pe.pe() == 0) {
           pe.set_limit(100ms);
           EXPECT_TRUE(succeeded(side.call(call, Way::stream)));
-          EXPECT_TRUE(failed(pe.quiet(), ETIMEDOUT, "PE 1 did not take part"));
+          EXPECT_TRUE(failed(pe.quiet(), ETIMEDOUT, testing::HasSubstr("PE 1 did not take part")));
           EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
           for (const Way way : {Way::host, Way::stream}) {
             EXPECT_TRUE(failed(side.call(call, way), ETIMEDOUT));
@@ -160,7 +160,7 @@ TEST(ShmemRefusal, BarrierCompletesAfterAStreamTimedOut) {
     pe.set_limit(30s);
     const auto came = pe.collectives().run({CollectiveOperation::barrier, world});
     if (pe.pe() == 0) {
-      EXPECT_TRUE(failed(came, ETIMEDOUT, "timed out while waiting for the word at 0x"));
+      EXPECT_TRUE(failed(came, ETIMEDOUT, testing::HasSubstr("timed out while waiting for the word at 0x")));
     } else {
       EXPECT_TRUE(succeeded(came));
     }
@@ -179,7 +179,7 @@ TEST(ShmemRefusal, HostCallTimesOutIfOtherPesAreMissing) {
       auto call = sum_of_floats(side.target, side.source, 64);
       call.team = *team;
       auto ended = side.call(call, Way::host);
-      ASSERT_TRUE(failed(ended, ETIMEDOUT, "PE 0 waits for PE 1"));
+      ASSERT_TRUE(failed(ended, ETIMEDOUT, testing::HasSubstr("PE 0 waits for PE 1")));
       EXPECT_THAT(ended.error().text(), ::testing::Not(::testing::HasSubstr("PE -1")));
       pe.set_limit(30s);
     }

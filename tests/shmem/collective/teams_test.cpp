@@ -145,7 +145,7 @@ TEST(ShmemTeams, LimitsTheNumberOfTeams) {
 TEST(ShmemTeams, RejectsDifferentAndInvalidArguments) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     EXPECT_TRUE(failed(pe.collectives().split_strided(world, 0, 1, pe.pe() == 1 ? 3 : 2), EPROTO,
-                       "size is 2 on PE 0 and 3 on PE 1"));
+                       testing::HasSubstr("size is 2 on PE 0 and 3 on PE 1")));
     for (const auto& [start, stride, size] : {std::tuple{0, 1, 0}, {-1, 1, 2}, {0, 0, 2}, {1, 1, 3}, {0, 2, 3}}) {
       EXPECT_TRUE(failed(pe.collectives().split_strided(world, start, stride, size), EINVAL));
     }

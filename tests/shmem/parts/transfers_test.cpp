@@ -337,7 +337,7 @@ TEST(ShmemTransfer, ReportsAnUnknownEngine) {
     auto* const object = tests::zeroed<char>(pe, 5000);
     std::vector<std::uint8_t> seen(5000);
     const auto refused = pe.transfers().get(seen.data(), object, seen.size(), pe.pe(), false);
-    EXPECT_TRUE(failed(refused, EINVAL, "unknown copy engine 'abacus'"));
+    EXPECT_TRUE(failed(refused, EINVAL, testing::HasSubstr("unknown copy engine 'abacus'")));
   });
 }
 

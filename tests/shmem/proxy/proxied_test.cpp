@@ -174,7 +174,7 @@ TEST_P(ShmemProxied, NextQuietReportsFailedOperations) {
     EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     (void)atomic_fetch_add<std::uint64_t>(state, reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(object) + 4),
                                           1, other);
-    EXPECT_TRUE(failed(pe.quiet(), EINVAL, "the address is not a multiple of 8 bytes"));
+    EXPECT_TRUE(failed(pe.quiet(), EINVAL, testing::HasSubstr("the address is not a multiple of 8 bytes")));
     p<std::uint64_t>(state, object, 7, other);
     EXPECT_EQ(g(state, object, other), 7U) << "the ring goes on";
     ASSERT_TRUE(barrier_all(state, thread()));
@@ -365,7 +365,7 @@ TEST_P(ShmemProxied, CollectivesStayInTheReservedScratchMemory) {
     auto* const word = reinterpret_cast<std::uint64_t*>(team.words_address) + pe.pe();
     const int other = 1 - pe.pe();
     EXPECT_TRUE(failed(pe.transfers().put_to_team(object, object, 8, word, 1, other), EINVAL,
-                       "the range is not in the memory that gdrkit reserves for collectives"));
+                       testing::HasSubstr("the range is not in the memory that gdrkit reserves for collectives")));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, object, 1, other));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, std::size_t{1} << 24, word, 1, other));
     EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, word, 1, 2)) << "no such PE";
@@ -384,7 +384,7 @@ TEST_P(ShmemProxied, ACollectiveThatTimesOutNamesThePe) {
       impatient.limit_ns = 100'000'000;
       EXPECT_FALSE(reduce<GDRKIT_SHMEM_SUM>(impatient, *team, object, object + 1, 1, thread()));
       EXPECT_FALSE(team_sync(state, *team, thread())) << "does not wait again";
-      EXPECT_TRUE(failed(pe.quiet(), ETIMEDOUT, "PE 1 did not take part"));
+      EXPECT_TRUE(failed(pe.quiet(), ETIMEDOUT, testing::HasSubstr("PE 1 did not take part")));
       EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     }
     EXPECT_TRUE(succeeded(pe.barrier_all()));

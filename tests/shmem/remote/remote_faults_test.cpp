@@ -122,7 +122,7 @@ TEST_F(RemoteFaults, PeerReportsMemoryThatCannotBeRegistered) {
     if (pe.pe() == faulty_pe) {
       EXPECT_TRUE(put) << put.error().text();
     } else {
-      EXPECT_TRUE(failed(put, EOPNOTSUPP, "ucp_mem_map"));
+      EXPECT_TRUE(failed(put, EOPNOTSUPP, testing::HasSubstr("ucp_mem_map")));
       EXPECT_THAT(pe.transfers().describe(faulty_pe)->c_str(), HasSubstr("ucx: not used: UCX could not register"));
     }
     ASSERT_TRUE(pe.barrier_all());
@@ -147,7 +147,8 @@ TEST_F(RemoteFaults, CallReportsItsFailedMessage) {
     if (pe.pe() == faulty_pe) {
       const std::uint64_t value = 9;
       fails = true;
-      EXPECT_TRUE(failed(pe.transfers().put(object, &value, sizeof value, 0, false), ENOMEM, "PE 0"));
+      EXPECT_TRUE(
+          failed(pe.transfers().put(object, &value, sizeof value, 0, false), ENOMEM, testing::HasSubstr("PE 0")));
       ASSERT_TRUE(pe.transfers().put(object, &value, sizeof value, 0, false));
     } else {
       auto seen = pe.waits().wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 9);

@@ -2,20 +2,14 @@
 // SPDX-License-Identifier: MIT
 // Every call to the system and to CUDA fails once, in every way. All resources are released, and the errno is one that
 // user space defines.
-#include "fakes/fault_injection.hpp"
-
 #include <tuple>
 
 #include "lib/backend/dmabuf/dmabuf_machine.hpp"
+#include "lib/backend/flow.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::backend::dmabuf {
 namespace {
-
-struct NamedFault {
-  const char* name;
-  fakes::Fault fault;
-};
 
 constexpr NamedFault faults[] = {
     {"Enomem", {ENOMEM, 0, 0}},        {"Eio", {EIO, 0, 0}},           {"Einval", {EINVAL, 0, 0}},
@@ -32,57 +26,29 @@ constexpr Flow flows[] = {{"Content", true, false}, {"Plain", false, false}, {"I
 
 constexpr std::size_t flow_bytes = 128 * kib;
 
-/// Opens, pins, maps, checks the content of the mapping, and releases everything. Returns the first error.
-base::Status run(driver::System& system, const driver::CudaCalls& cuda, DmabufMachine& machine, std::uint64_t address) {
-  auto backend = open_dmabuf_on(system, cuda, machine.settings);
-  if (!backend) return base::pass(backend);
-  auto pin = (*backend)->pin({address, flow_bytes});
-  if (!pin) return base::pass(pin);
-  auto mapped = (*pin)->map(flow_bytes, MappingType::none);
-  if (!mapped) return base::pass(mapped);
-  EXPECT_EQ(
-      std::memcmp(rm::own_byte(**pin, *mapped, address), machine.cuda.read(address, flow_bytes).data(), flow_bytes), 0);
-  base::Status first = (*pin)->unmap();
-  base::keep_first(first, (*pin)->unpin());
-  return first;
-}
+struct Scene : DmabufMachine {
+  explicit Scene(const Flow& flow) {
+    cuda.set_cuts_pool_exports(flow.is_inside_pool);
+    if (flow.is_inside_pool) (void)cuda.pool_malloc(3 * mib);
+    address = flow.is_inside_pool ? cuda.pool_malloc(flow_bytes) : cuda.malloc(flow_bytes);
+    if (flow.has_content) cuda.fill_pattern(address, flow_bytes);
+    content = cuda.read(address, flow_bytes);
+  }
+  FlowEnd run() { return run_flow(open(), address, content); }
+  void expect_released(const FlowEnd&, const std::string& what) {
+    EXPECT_TRUE(rm::is_clean(*this)) << what;
+    EXPECT_EQ(cuda.read(address, flow_bytes), content) << what;
+  }
+
+  std::uint64_t address = 0;
+  std::vector<std::uint8_t> content;
+};
 
 class DmabufFault : public ::testing::TestWithParam<std::tuple<Flow, NamedFault>> {};
 
 TEST_P(DmabufFault, ReleasesEverythingWhicheverCallFails) {
   const auto& [flow, named] = GetParam();
-  int reached = 0;
-  for (int call = 0;; ++call) {
-    DmabufMachine machine;
-    machine.cuda.set_cuts_pool_exports(flow.is_inside_pool);
-    if (flow.is_inside_pool) (void)machine.cuda.pool_malloc(3 * mib);
-    const std::uint64_t address =
-        flow.is_inside_pool ? machine.cuda.pool_malloc(flow_bytes) : machine.cuda.malloc(flow_bytes);
-    if (flow.has_content) machine.cuda.fill_pattern(address, flow_bytes);
-    const auto content = machine.cuda.read(address, flow_bytes);
-    fakes::FaultPlan plan;
-    plan.fail_call(call, named.fault);
-    fakes::FaultySystem system(machine.rm, plan);
-    fakes::FaultyCuda cuda(machine.cuda, plan);
-    const base::Status end = run(system, cuda, machine, address);
-    const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
-    EXPECT_TRUE(rm::is_clean(machine)) << what;
-    EXPECT_EQ(machine.cuda.read(address, flow_bytes), content) << what;
-    if (!end) {
-      EXPECT_GT(end.error().errno_value, 0) << what;
-      EXPECT_LE(end.error().errno_value, EHWPOISON) << what << ": " << end.error().text();
-      EXPECT_STRNE(end.error().text(), "") << what;
-    }
-    if (!plan.was_reached()) {
-      EXPECT_TRUE(tests::succeeded(end));
-      break;
-    }
-    ++reached;
-    plan.stop();
-    EXPECT_TRUE(tests::succeeded(run(system, cuda, machine, address))) << what << "; it must work afterwards";
-    if (HasFailure()) break;
-  }
-  EXPECT_GT(reached, 5) << "the plan must reach the calls of this flow";
+  fail_each_call(named.fault, 5, [&] { return std::make_unique<Scene>(flow); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufFault,
@@ -92,27 +58,20 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufFault,
                          });
 
 TEST(DmabufStuck, ReportsAMappingThatStaysAndKeepsItsMemory) {
-  DmabufMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(flow_bytes);
-  machine.cuda.fill_pattern(address, flow_bytes);
-  const auto memory = machine.cuda.memory_at(address);
-  fakes::FaultPlan plan;
-  fakes::FaultySystem system(machine.rm, plan);
+  Scene scene(flows[0]);
+  const auto memory = scene.cuda.memory_at(scene.address);
   {
-    auto backend = open_dmabuf_on(system, machine.cuda, machine.settings);
-    ASSERT_TRUE(backend) << backend.error().text();
-    auto pin = (*backend)->pin({address, flow_bytes});
-    ASSERT_TRUE(pin && (*pin)->map(flow_bytes, MappingType::none));
-    plan.fail_every("munmap", {ENOMEM, 0, 0});
-    EXPECT_FALSE((*pin)->unmap());
-    const auto again = (*pin)->map(flow_bytes, MappingType::none);
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().errno_value, EIO);
-    EXPECT_FALSE((*pin)->unpin());
+    const auto backend = open_or_fail(scene);
+    const auto pin = pin_or_fail(*backend, scene.address, flow_bytes);
+    (void)map_or_fail(*pin);
+    scene.plan.fail_every("munmap", {ENOMEM, 0, 0});
+    EXPECT_FALSE(pin->unmap());
+    EXPECT_TRUE(tests::failed(pin->map(flow_bytes, MappingType::none), EIO));
+    EXPECT_FALSE(pin->unpin());
   }
-  machine.cuda.free(address);
+  scene.cuda.free(scene.address);
   EXPECT_FALSE(memory.expired()) << "pages still refer to memory that was released";
-  EXPECT_EQ(machine.rm.census().descriptors, 0u);
+  EXPECT_EQ(scene.rm.census().descriptors, 0u);
 }
 
 }  // namespace

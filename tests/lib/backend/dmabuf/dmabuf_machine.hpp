@@ -12,22 +12,15 @@ using fakes::mib;
 using rm::kib;
 
 struct DmabufMachine : rm::RmMachine {
-  explicit DmabufMachine(fakes::FakeCuda::Options options = fakes::FakeCuda::Options())
-      : RmMachine(fakes::driver_model("580.159.04"), 1, std::move(options)) {
+  explicit DmabufMachine(Options options = {}, fakes::FakeGpu gpu = fakes::make_gpu(0))
+      : RmMachine(std::move(options), std::move(gpu)) {
     rm.set_dmabuf({0, false, false});
     cuda.driver_version = 13030;
     cuda.set_cuts_pool_exports(false);
     cuda.is_hook_installable = false;  // the backend does not use the hook
   }
 
-  base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, settings); }
-  /// Opens the backend; on error, the test fails.
-  std::unique_ptr<Backend> open_or_fail() {
-    auto opened = open();
-    if (opened) return std::move(*opened);
-    ADD_FAILURE() << "open: " << opened.error().text();
-    return nullptr;
-  }
+  base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(system, faulty_cuda, settings); }
   /// Fills the memory with distinct words and pins it.
   std::unique_ptr<BackendPin> pin_of(Backend& backend, std::uint64_t at, std::size_t size_bytes) {
     cuda.fill_pattern(at, size_bytes);

@@ -9,6 +9,7 @@
 
 #include "fakes/fault_injection.hpp"
 #include "lib/backend/dmabuf/dmabuf_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::dmabuf {
 namespace {
@@ -25,8 +26,7 @@ fakes::FakeCuda::Options without_cuda() {
 TEST(DmabufOpen, IsVerifiedIfScratchMemoryCanBeMapped) {
   DmabufMachine machine;
   {
-    const auto backend = machine.open_or_fail();
-    ASSERT_NE(backend, nullptr);
+    const auto backend = open_or_fail(machine);
     EXPECT_STREQ(backend->traits().name, "dmabuf");
     EXPECT_EQ(backend->traits().page_size_bytes, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)));
     EXPECT_TRUE(backend->traits().is_persistent);
@@ -43,8 +43,7 @@ TEST(DmabufOpen, IsVerifiedIfScratchMemoryCanBeMapped) {
 TEST(DmabufOpen, TestsWithAnOldVersionToo) {
   DmabufMachine machine;
   machine.cuda.driver_version = 11080;
-  const auto backend = machine.open_or_fail();
-  ASSERT_NE(backend, nullptr);
+  const auto backend = open_or_fail(machine);
   EXPECT_FALSE(backend->traits().is_untried);
 }
 
@@ -58,10 +57,8 @@ TEST_P(DmabufOpenFails, ReportsTheErrorOfMmapAndReleasesEverything) {
     machine.rm.set_dmabuf({mmap_error, false, false});
     for (const char* forced : {"", "dmabuf"}) {
       machine.settings.backend = forced;
-      const auto opened = machine.open();
-      ASSERT_FALSE(opened) << "version " << version;
-      EXPECT_EQ(opened.error().errno_value, errno_value);
-      EXPECT_THAT(std::string(opened.error().text()), AllOf(HasSubstr("mmap"), HasSubstr(text)));
+      EXPECT_TRUE(tests::failed(machine.open(), errno_value, AllOf(HasSubstr("mmap"), HasSubstr(text))))
+          << "version " << version;
       EXPECT_TRUE(rm::is_clean(machine));
     }
   }
@@ -108,8 +105,7 @@ TEST(DmabufOpen, ReportsTheErrorOfCudaIfNothingCanBeExported) {
   DmabufMachine machine;
   machine.cuda.export_result = 801;
   const auto opened = machine.open();
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
+  ASSERT_TRUE(tests::failed(opened, EOPNOTSUPP));
   EXPECT_EQ(opened.error().vendor_code, 801);
   EXPECT_THAT(
       std::string(opened.error().text()),
@@ -120,26 +116,20 @@ TEST(DmabufOpen, ReportsTheErrorOfCudaIfNothingCanBeExported) {
 TEST(DmabufOpen, RejectsADriverWhoseMappingsHaveNoMemory) {
   DmabufMachine machine;
   machine.rm.set_dmabuf({0, false, true});
-  const auto opened = machine.open();
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, EIO);
+  EXPECT_TRUE(tests::failed(machine.open(), EIO));
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
 TEST(DmabufOpen, RejectsADriverWhoseMappingsReferToOtherMemory) {
   DmabufMachine machine;
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  const auto opened = machine.open();
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, EIO);
-  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("does not contain the data"));
+  EXPECT_TRUE(tests::failed(machine.open(), EIO, HasSubstr("does not contain the data")));
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
 TEST(DmabufOpen, IsUntriedInAProcessWithoutCuda) {
   DmabufMachine machine(without_cuda());
-  const auto backend = machine.open_or_fail();
-  ASSERT_NE(backend, nullptr);
+  const auto backend = open_or_fail(machine);
   EXPECT_TRUE(backend->traits().is_untried);
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
 }
@@ -147,35 +137,25 @@ TEST(DmabufOpen, IsUntriedInAProcessWithoutCuda) {
 TEST(DmabufOpen, ReportsThatNoTestIsPossibleWithAnOldVersion) {
   DmabufMachine machine(without_cuda());
   machine.cuda.driver_version = 13000;
-  const auto opened = machine.open();
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(opened.error().text()),
-              HasSubstr("cannot test whether CUDA 13.0 supports mappings of dma-bufs"));
+  EXPECT_TRUE(tests::failed(machine.open(), EOPNOTSUPP,
+                            HasSubstr("cannot test whether CUDA 13.0 supports mappings of dma-bufs")));
   machine.settings.backend = "dmabuf";
-  const auto forced = machine.open();
-  ASSERT_TRUE(forced) << forced.error().text();
-  EXPECT_TRUE((*forced)->traits().is_untried) << "requested by name: its pins report errors";
+  const auto forced = tests::value_or_throw(machine.open());
+  EXPECT_TRUE(forced->traits().is_untried) << "requested by name: its pins report errors";
 }
 
 TEST(DmabufOpen, IsUntriedWithoutScratchMemory) {
   DmabufMachine machine;
-  fakes::FaultPlan plan;
-  fakes::FaultyCuda cuda(machine.cuda, plan);
-  plan.fail_every("mem_create", {0, 0, 2});
-  const auto backend = open_dmabuf_on(machine.rm, cuda, machine.settings);
-  ASSERT_TRUE(backend) << backend.error().text();
-  EXPECT_TRUE((*backend)->traits().is_untried);
+  machine.plan.fail_every("mem_create", {0, 0, 2});
+  const auto backend = open_or_fail(machine);
+  EXPECT_TRUE(backend->traits().is_untried);
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
 TEST(DmabufOpen, IsRejectedWithoutTestAndDriverNode) {
   DmabufMachine machine(without_cuda());
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
-  const auto opened = machine.open();
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, ENODEV);
-  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("/dev/nvidiactl"));
+  EXPECT_TRUE(tests::failed(machine.open(), ENODEV, HasSubstr("/dev/nvidiactl")));
 }
 
 }  // namespace

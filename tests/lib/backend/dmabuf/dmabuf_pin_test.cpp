@@ -51,15 +51,12 @@ TEST_P(DmabufPins, SharesTheMemoryAndHoldsOneDescriptor) {
   DmabufMachine machine;
   {
     const std::uint64_t address = GetParam().allocate(machine.cuda);
-    const auto backend = machine.open_or_fail();
-    ASSERT_NE(backend, nullptr);
+    const auto backend = open_or_fail(machine);
     const auto pin = machine.pin_of(*backend, address, pin_bytes);
-    ASSERT_NE(pin, nullptr);
     EXPECT_EQ(machine.rm.census().descriptors, 1u);
     EXPECT_EQ(machine.rm.dmabufs_inherited_by_exec(), 0u);
     EXPECT_STRCASEEQ(pin->device().c_str(), machine.rm.gpus()[0].pci().c_str());
     const MappedRegion region = map_or_fail(*pin);
-    ASSERT_NE(region.address, nullptr);
     EXPECT_EQ(region.type, MappingType::write_combining);
     EXPECT_EQ(region.verification, Verification::content);
     EXPECT_EQ(machine.rm.census().descriptors, 1u);
@@ -82,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufPins, ::testing::ValuesIn(memories),
 class DmabufPinning : public ::testing::Test {
  protected:
   void open() {
-    backend = machine.open_or_fail();
+    backend = open_or_fail(machine);
     address = machine.cuda.malloc(pin_bytes);
     machine.cuda.fill_pattern(address, pin_bytes);
   }
@@ -113,10 +110,7 @@ TEST_F(DmabufPinning, RequestsPcieFirstAndOmitsItIfUnsupported) {
 
 TEST_F(DmabufPinning, ForcedPcieHasNoFallback) {
   open();
-  const auto rejected = pin(true);
-  ASSERT_FALSE(rejected);
-  EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("over PCIe"));
+  EXPECT_TRUE(tests::failed(pin(true), EOPNOTSUPP, HasSubstr("over PCIe")));
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
   machine.cuda.is_pcie_export_supported = true;
   EXPECT_TRUE(tests::succeeded(pin(true)));
@@ -125,92 +119,69 @@ TEST_F(DmabufPinning, ForcedPcieHasNoFallback) {
 class DmabufCoherent : public ::testing::Test {
  protected:
   void SetUp() override {
-    rm.set_dmabuf({0, false, false});
-    cuda.is_pcie_export_supported = true;
+    machine.cuda.is_pcie_export_supported = true;
+    backend = open_or_fail(machine);
   }
-  base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, {}); }
   static fakes::FakeGpu gpu() {
     auto made = fakes::make_gpu(0);
     made.is_coherent = true;
     return made;
   }
 
-  fakes::FakeRm rm{fakes::driver_model("580.159.04"), {gpu()}};
-  fakes::FakeCuda cuda{rm};
+  DmabufMachine machine{{}, gpu()};
+  std::unique_ptr<Backend> backend;
 };
 
 TEST_F(DmabufCoherent, IsCachedUnlessPcieIsForced) {
-  const auto backend = open();
-  ASSERT_TRUE(backend) << backend.error().text();
   for (const bool is_forced : {false, true}) {
     SCOPED_TRACE(is_forced);
-    const std::uint64_t address = cuda.malloc(pin_bytes);
-    auto pin = (*backend)->pin({address, pin_bytes, is_forced});
-    ASSERT_TRUE(pin);
-    EXPECT_EQ(cuda.last_export_flags(), is_forced ? 1u : 0u);
+    const std::uint64_t address = machine.cuda.malloc(pin_bytes);
+    const auto pin = pin_or_fail(*backend, address, pin_bytes, is_forced);
+    EXPECT_EQ(machine.cuda.last_export_flags(), is_forced ? 1u : 0u);
     const auto expected = is_forced ? MappingType::write_combining : MappingType::cached;
     const auto other = is_forced ? MappingType::cached : MappingType::write_combining;
-    const auto rejected = (*pin)->map(pin_bytes, other);
-    ASSERT_FALSE(rejected);
-    EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
-    const auto mapped = (*pin)->map(pin_bytes, MappingType::none);
-    ASSERT_TRUE(mapped) << mapped.error().text();
-    EXPECT_EQ(mapped->type, expected);
+    EXPECT_TRUE(tests::failed(pin->map(pin_bytes, other), EOPNOTSUPP));
+    EXPECT_EQ(map_or_fail(*pin).type, expected);
   }
 }
 
 TEST_F(DmabufCoherent, MapsTheDeviceAddressUnlessPcieIsForced) {
-  cuda.names_host_addresses = true;
-  const auto backend = open();
-  ASSERT_TRUE(backend) << backend.error().text();
-  const std::uint64_t address = cuda.malloc_for_cpu(pin_bytes);
-  auto pin = (*backend)->pin({address, pin_bytes});
-  ASSERT_TRUE(pin);
-  EXPECT_EQ(rm.census().descriptors, 0u);
-  const auto mapped = (*pin)->map(pin_bytes, MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
-  EXPECT_EQ(mapped->address, reinterpret_cast<void*>(address));
-  EXPECT_EQ(mapped->type, MappingType::cached);
-  auto by_pcie = (*backend)->pin({address, pin_bytes, true});
-  ASSERT_TRUE(by_pcie);
-  EXPECT_EQ(rm.census().descriptors, 1u);
-  const auto other = (*by_pcie)->map(pin_bytes, MappingType::none);
-  ASSERT_TRUE(other) << other.error().text();
-  EXPECT_NE(other->address, mapped->address);
-  EXPECT_EQ(other->type, MappingType::write_combining);
+  machine.cuda.names_host_addresses = true;
+  const std::uint64_t address = machine.cuda.malloc_for_cpu(pin_bytes);
+  const auto pin = pin_or_fail(*backend, address, pin_bytes);
+  EXPECT_EQ(machine.rm.census().descriptors, 0u);
+  const MappedRegion mapped = map_or_fail(*pin);
+  EXPECT_EQ(mapped.address, reinterpret_cast<void*>(address));
+  EXPECT_EQ(mapped.type, MappingType::cached);
+  const auto by_pcie = pin_or_fail(*backend, address, pin_bytes, true);
+  EXPECT_EQ(machine.rm.census().descriptors, 1u);
+  const MappedRegion other = map_or_fail(*by_pcie);
+  EXPECT_NE(other.address, mapped.address);
+  EXPECT_EQ(other.type, MappingType::write_combining);
 }
 
 TEST_F(DmabufPinning, KeepsTheMemoryAfterItsOwnerFreesIt) {
   open();
-  auto mapped = map(MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
+  auto mapped = tests::value_or_throw(map(MappingType::none));
   const auto content = machine.cuda.read(address, pin_bytes);
-  auto later = pin(false);
-  ASSERT_TRUE(later);
+  auto later = tests::value_or_throw(pin(false));
   machine.cuda.free(address);
-  const std::uint8_t* bytes = rm::own_byte(*last, *mapped, address);
+  const std::uint8_t* bytes = rm::own_byte(*last, mapped, address);
   EXPECT_EQ(std::memcmp(bytes, content.data(), pin_bytes), 0);
-  const auto afterwards = (*later)->map(pin_bytes, MappingType::none);
-  ASSERT_TRUE(afterwards) << afterwards.error().text();
-  EXPECT_EQ(afterwards->verification, Verification::calibrated) << "CUDA no longer reports on it";
-  EXPECT_EQ(std::memcmp(rm::own_byte(**later, *afterwards, address), content.data(), pin_bytes), 0);
+  const auto afterwards = tests::value_or_throw(later->map(pin_bytes, MappingType::none));
+  EXPECT_EQ(afterwards.verification, Verification::calibrated) << "CUDA no longer reports on it";
+  EXPECT_EQ(std::memcmp(rm::own_byte(*later, afterwards, address), content.data(), pin_bytes), 0);
 }
 
 TEST_F(DmabufPinning, ReportsTheSizeOfBar1IfItIsFull) {
   open();
   ASSERT_TRUE(pin(false));
   machine.rm.set_dmabuf({ENOMEM, false, false});
-  const auto full = map(MappingType::none);
-  ASSERT_FALSE(full);
-  EXPECT_EQ(full.error().errno_value, ENOMEM);
-  EXPECT_THAT(std::string(full.error().text()),
-              AllOf(HasSubstr("192 KiB"), HasSubstr("262144 MiB"), HasSubstr("resizable BAR")));
+  EXPECT_TRUE(tests::failed(map(MappingType::none), ENOMEM,
+                            AllOf(HasSubstr("192 KiB"), HasSubstr("262144 MiB"), HasSubstr("resizable BAR"))));
   machine.rm.set_dmabuf({0, false, false});
   machine.cuda.export_result = 2;
-  const auto exported = pin(false);
-  ASSERT_FALSE(exported);
-  EXPECT_EQ(exported.error().errno_value, ENOMEM);
-  EXPECT_THAT(std::string(exported.error().text()), HasSubstr("262144 MiB"));
+  EXPECT_TRUE(tests::failed(pin(false), ENOMEM, HasSubstr("262144 MiB")));
 }
 
 TEST_F(DmabufPinning, RejectsPointersThatAreNotDeviceMemory) {

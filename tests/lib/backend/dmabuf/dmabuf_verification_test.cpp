@@ -14,17 +14,12 @@ using ::testing::HasSubstr;
 class DmabufVerification : public ::testing::Test {
  protected:
   void SetUp() override {
-    backend = machine.open_or_fail();
-    ASSERT_NE(backend, nullptr);
+    backend = open_or_fail(machine);
     address = machine.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false, 2 * mib);
     pinned = machine.pin_of(*backend, address, size);
-    ASSERT_NE(pinned, nullptr);
   }
   void expect_map_fails(int errno_value, const char* text) {
-    const auto mapped = pinned->map(size, MappingType::none);
-    ASSERT_FALSE(mapped);
-    EXPECT_EQ(mapped.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(text));
+    EXPECT_TRUE(tests::failed(pinned->map(size, MappingType::none), errno_value, HasSubstr(text)));
     EXPECT_EQ(machine.rm.census().vmas, 0u) << "the rejected mapping must be removed";
   }
 
@@ -39,9 +34,8 @@ TEST_F(DmabufVerification, RejectsAMappingWithoutItsLastPages) {
   machine.rm.set_dmabuf({0, true, false});
   expect_map_fails(EIO, "last page");
   // The first block is mapped, so a mapping of this block alone is valid.
-  const auto first = pinned->map(128 * kib, MappingType::none);
-  ASSERT_TRUE(first) << first.error().text();
-  EXPECT_EQ(first->verification, Verification::content);
+  const auto first = tests::value_or_throw(pinned->map(128 * kib, MappingType::none));
+  EXPECT_EQ(first.verification, Verification::content);
 }
 
 TEST_F(DmabufVerification, RejectsAMappingWithoutMemory) {
@@ -67,9 +61,7 @@ TEST_F(DmabufVerification, DetectsALostGpuByAllOnes) {
 TEST_F(DmabufVerification, CalibratesIfTheContentIsTrivial) {
   const std::vector<std::uint8_t> zeros(size);
   machine.cuda.write(address, zeros.data(), zeros.size());
-  const auto mapped = pinned->map(size, MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
-  EXPECT_EQ(mapped->verification, Verification::calibrated);
+  EXPECT_EQ(map_or_fail(*pinned).verification, Verification::calibrated);
   EXPECT_EQ(machine.cuda.read(address, size), zeros);
 }
 

@@ -9,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "platform/device/device.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -21,26 +22,18 @@ class EmulatedBackend : public ::testing::Test {
     for (const Registration& registration : registrations()) {
       if (std::string(registration.name) != "emulated") continue;
       EXPECT_FALSE(registration.automatic) << "the library must not select it automatically";
-      auto opened = registration.open({});
-      ASSERT_TRUE(opened) << opened.error().text();
-      backend_ = std::move(*opened);
+      backend_ = tests::value_or_throw(registration.open({}));
     }
     ASSERT_NE(backend_, nullptr);
-    auto device = platform::open_emulated_device(0);
-    ASSERT_TRUE(device);
-    device_ = std::move(*device);
-    auto memory = device_->allocate(AllocationKind::cuda_malloc, 100'000);
-    ASSERT_TRUE(memory);
-    memory_ = std::move(*memory);
+    device_ = tests::value_or_throw(platform::open_emulated_device(0));
+    memory_ = tests::value_or_throw(device_->allocate(AllocationKind::cuda_malloc, 100'000));
   }
 
   [[nodiscard]] std::unique_ptr<BackendPin> pin() {
     PinRequest request;
     request.address = memory_.address();
     request.size_bytes = memory_.size_bytes();
-    auto pinned = backend_->pin(request);
-    EXPECT_TRUE(pinned) << pinned.error().text();
-    return pinned ? std::move(*pinned) : nullptr;
+    return tests::value_or_throw(backend_->pin(request));
   }
 
   std::unique_ptr<Backend> backend_;
@@ -58,10 +51,9 @@ TEST_F(EmulatedBackend, HasTheTraitsOfAGpu) {
 TEST_F(EmulatedBackend, MapsWriteCombiningWithoutVerification) {
   const auto pinned = pin();
   for (const MappingType type : {MappingType::none, MappingType::write_combining}) {
-    const auto region = pinned->map(1, type);
-    ASSERT_TRUE(region) << region.error().text();
-    EXPECT_EQ(region->type, MappingType::write_combining);
-    EXPECT_EQ(region->verification, Verification::none);
+    const auto region = tests::value_or_throw(pinned->map(1, type));
+    EXPECT_EQ(region.type, MappingType::write_combining);
+    EXPECT_EQ(region.verification, Verification::none);
     EXPECT_TRUE(pinned->unmap());
   }
   for (const MappingType type : {MappingType::cached, MappingType::device}) {

@@ -26,28 +26,37 @@ inline constexpr std::size_t gpu_page = 65536;
 class GdrdrvMachine {
  public:
   explicit GdrdrvMachine(fakes::GdrdrvModel model = {}) : module(std::move(model)) {
-    auto opened = platform::open_emulated_device(0);
-    if (opened) device = std::move(*opened);
+    device = tests::value_or_throw(platform::open_emulated_device(0));
   }
 
-  base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(module, &cuda.calls()); }
+  base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(system, &cuda.calls()); }
 
   /// Allocates device memory and fills it with a pattern.
   platform::Allocation allocate(std::size_t size_bytes) {
-    auto memory = device->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
-    if (!memory) {
-      ADD_FAILURE() << memory.error().text();
-      return {};
-    }
+    auto memory = tests::value_or_throw(device->allocate(platform::AllocationKind::cuda_malloc, size_bytes));
     const auto pattern = tests::make_pattern(size_bytes, 1);
-    EXPECT_TRUE(device->copy_to_device(memory->address(), pattern.data(), pattern.size()));
-    return std::move(*memory);
+    EXPECT_TRUE(device->copy_to_device(memory.address(), pattern.data(), pattern.size()));
+    return memory;
   }
 
   std::unique_ptr<platform::Device> device;
-  fakes::FaultPlan cuda_faults;
-  fakes::FaultyCuda cuda{fakes::emulated_cuda(), cuda_faults};
   fakes::FakeGdrdrv module;
+  fakes::FaultPlan plan;  ///< which calls of the backend fail
+  fakes::FaultySystem system{module, plan};
+  fakes::FaultyCuda cuda{fakes::emulated_cuda(), plan};
+};
+
+/// With one pin of an allocation.
+struct PinnedMachine : GdrdrvMachine {
+  explicit PinnedMachine(fakes::GdrdrvModel model = {}, std::size_t size_bytes = gpu_page)
+      : GdrdrvMachine(std::move(model)), memory(allocate(size_bytes)) {
+    backend = open_or_fail(*this);
+    pin = pin_or_fail(*backend, memory.address(), size_bytes);
+  }
+
+  platform::Allocation memory;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<BackendPin> pin;
 };
 
 /// Succeeds if all resources were released and no rule of the module was violated.

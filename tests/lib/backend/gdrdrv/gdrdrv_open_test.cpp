@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 namespace {
@@ -15,10 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 void expect_open_fails(GdrdrvMachine& machine, int errno_value, const ::testing::Matcher<std::string>& text) {
-  const auto opened = machine.open();
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().errno_value, errno_value);
-  EXPECT_THAT(std::string(opened.error().text()), text);
+  EXPECT_TRUE(tests::failed(machine.open(), errno_value, text));
   EXPECT_TRUE(is_clean(machine));
 }
 
@@ -38,7 +36,6 @@ TEST(GdrdrvBackend, SupportsEveryVersionSince2) {
   for (const std::uint32_t version : all_versions) {
     GdrdrvMachine machine(model_of(version));
     const auto backend = open_or_fail(machine);
-    ASSERT_NE(backend, nullptr) << version;
     EXPECT_EQ(backend->traits().module_version, version);
     const bool has_attributes = version >= 0x0002'0005;
     EXPECT_EQ(backend->traits().is_persistent, has_attributes);
@@ -160,17 +157,12 @@ TEST(GdrdrvBackend, RejectsNodesOfOtherDrivers) {
       int error_;
     };
     OtherDriver other(error);
-    const auto opened = open_gdrdrv_on(other, nullptr);
-    ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(opened.error().text()), HasSubstr("does not belong to gdrdrv"));
+    EXPECT_TRUE(tests::failed(open_gdrdrv_on(other, nullptr), EOPNOTSUPP, HasSubstr("does not belong to gdrdrv")));
     EXPECT_EQ(other.census(), fakes::GdrdrvCensus());
     other.node = {236, 0};
     other.files["/proc/devices"] = "236 other\n240 gdrdrv\n";
-    const auto stale = open_gdrdrv_on(other, nullptr);
-    ASSERT_FALSE(stale);
     EXPECT_THAT(
-        std::string(stale.error().text()),
+        tests::text_of(open_gdrdrv_on(other, nullptr)),
         AllOf(HasSubstr("cannot read the version of /dev/gdrdrv: the device file has the number"), HasSubstr("236:0")));
   }
 }

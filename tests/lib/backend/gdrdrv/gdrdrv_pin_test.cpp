@@ -46,10 +46,8 @@ TEST(GdrdrvPin, DescribesTheErrorsOfTheModule) {
     {
       const auto backend = open_or_fail(machine);
       machine.module.pin_error = failure.from_module;
-      const auto pin = backend->pin({memory.address(), gpu_page, false, true});
-      ASSERT_FALSE(pin);
-      EXPECT_EQ(pin.error().errno_value, failure.errno_value);
-      EXPECT_THAT(std::string(pin.error().text()), AllOf(HasSubstr("gdrdrv"), HasSubstr(failure.words)));
+      EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page, false, true}), failure.errno_value,
+                                AllOf(HasSubstr("gdrdrv"), HasSubstr(failure.words))));
     }
     EXPECT_TRUE(is_clean(machine));
   }
@@ -57,17 +55,12 @@ TEST(GdrdrvPin, DescribesTheErrorsOfTheModule) {
 
 TEST(GdrdrvPin, PassesTheErrorOfMmapOn) {
   for (const int error : {EAGAIN, ENOMEM, EINVAL}) {
-    GdrdrvMachine machine;
-    const auto memory = machine.allocate(gpu_page);
-    const auto backend = open_or_fail(machine);
-    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    PinnedMachine machine;
     machine.module.map_error = error;
-    const auto region = pin->map(gpu_page, MappingType::none);
-    ASSERT_FALSE(region);
-    EXPECT_EQ(region.error().errno_value, error);
-    EXPECT_THAT(std::string(region.error().text()), HasSubstr("mmap of 65536 bytes of /dev/gdrdrv"));
+    EXPECT_TRUE(tests::failed(machine.pin->map(gpu_page, MappingType::none), error,
+                              HasSubstr("mmap of 65536 bytes of /dev/gdrdrv")));
     machine.module.map_error = 0;
-    EXPECT_NE(map_or_fail(*pin).address, nullptr);
+    EXPECT_NE(map_or_fail(*machine.pin).address, nullptr);
   }
 }
 
@@ -76,23 +69,18 @@ TEST(GdrdrvPin, PassesTheErrorOfMmapOn) {
 TEST(GdrdrvPin, LeavesTheChecksToTheModuleIfCudaIsUnavailable) {
   for (const int result : {3, 4, 34, 100}) {
     GdrdrvMachine machine;
-    machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, result});
+    machine.plan.fail_every("pointer_get_attributes", {0, 0, result});
     const auto memory = machine.allocate(gpu_page + 10);
     {
       const auto backend = open_or_fail(machine);
       const auto pin = pin_or_fail(*backend, memory.address() + 10, gpu_page);
-      ASSERT_NE(pin, nullptr);
       EXPECT_EQ(pin->page_address(), memory.address());
       EXPECT_EQ(pin->page_bytes(), 2 * gpu_page);
       EXPECT_EQ(pin->device(), "");
       const auto region = map_or_fail(*pin);
       EXPECT_EQ(std::memcmp(region.address, tests::make_pattern(gpu_page + 10, 1).data(), gpu_page + 10), 0);
-      const auto rejected = backend->pin({0x1234000, 4096, false, true});
-      ASSERT_FALSE(rejected);
-      EXPECT_EQ(rejected.error().errno_value, EINVAL);
-      const auto past_the_top = backend->pin({UINT64_MAX - 65535, 65535, false, true});
-      ASSERT_FALSE(past_the_top);
-      EXPECT_EQ(past_the_top.error().errno_value, EINVAL);
+      EXPECT_TRUE(tests::failed(backend->pin({0x1234000, 4096, false, true}), EINVAL));
+      EXPECT_TRUE(tests::failed(backend->pin({UINT64_MAX - 65535, 65535, false, true}), EINVAL));
     }
     EXPECT_TRUE(is_clean(machine));
   }
@@ -101,10 +89,8 @@ TEST(GdrdrvPin, LeavesTheChecksToTheModuleIfCudaIsUnavailable) {
 TEST(GdrdrvPin, DoesNotRequireCuda) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
-  auto backend = open_gdrdrv_on(machine.module, nullptr);
-  ASSERT_TRUE(backend) << backend.error().text();
-  const auto pin = pin_or_fail(**backend, memory.address(), 100);
-  ASSERT_NE(pin, nullptr);
+  auto backend = tests::value_or_throw(open_gdrdrv_on(machine.module, nullptr));
+  const auto pin = pin_or_fail(*backend, memory.address(), 100);
   EXPECT_NE(map_or_fail(*pin).address, nullptr);
 }
 
@@ -112,7 +98,7 @@ TEST(GdrdrvPin, DoesNotRequireCuda) {
 TEST(GdrdrvPin, PassesErrorsOfCudaOn) {
   GdrdrvMachine machine;
   // CUDA_ERROR_ILLEGAL_ADDRESS: the context is broken
-  machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, 700});
+  machine.plan.fail_every("pointer_get_attributes", {0, 0, 700});
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
   const std::size_t before = machine.module.log().size();
@@ -124,15 +110,12 @@ TEST(GdrdrvPin, PassesErrorsOfCudaOn) {
 
 /// Raises SIGBUS, or returns the number of the failed step.
 int read_freed_memory() {
-  GdrdrvMachine machine(not_persistent());
-  auto memory = machine.allocate(2 * gpu_page);
-  const auto backend = open_or_fail(machine);
-  const auto pin = pin_or_fail(*backend, memory.address(), 2 * gpu_page);
-  const auto region = map_or_fail(*pin);
+  PinnedMachine machine(not_persistent(), 2 * gpu_page);
+  const auto region = map_or_fail(*machine.pin);
   if (std::memcmp(region.address, tests::make_pattern(2 * gpu_page, 1).data(), 2 * gpu_page) != 0) return 1;
-  if (!memory.free()) return 2;
+  if (!machine.memory.free()) return 2;
   machine.module.notice_frees();
-  if (!pin->is_invalidated()) return 3;
+  if (!machine.pin->is_invalidated()) return 3;
   return *(static_cast<volatile std::uint8_t*>(region.address) + gpu_page) * 0;
 }
 
@@ -157,14 +140,10 @@ TEST(GdrdrvPin, ReportsMemoryThatWasFreedWhileBeingMapped) {
   FreeingGdrdrv module;
   auto memory = machine.allocate(gpu_page);
   {
-    const auto backend = open_gdrdrv_on(module, &machine.cuda.calls());
-    ASSERT_TRUE(backend);
-    const auto pin = pin_or_fail(**backend, memory.address(), gpu_page);
+    const auto backend = tests::value_or_throw(open_gdrdrv_on(module, &machine.cuda.calls()));
+    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
     module.to_free = &memory;
-    const auto region = pin->map(gpu_page, MappingType::none);
-    ASSERT_FALSE(region);
-    EXPECT_EQ(region.error().errno_value, EINVAL);
-    EXPECT_THAT(std::string(region.error().text()), HasSubstr("freed during the mapping"));
+    EXPECT_TRUE(tests::failed(pin->map(gpu_page, MappingType::none), EINVAL, HasSubstr("freed during the mapping")));
     EXPECT_TRUE(tests::succeeded(pin->unpin()));
   }
   EXPECT_EQ(module.census(), fakes::GdrdrvCensus());
@@ -172,29 +151,23 @@ TEST(GdrdrvPin, ReportsMemoryThatWasFreedWhileBeingMapped) {
 }
 
 TEST(GdrdrvPin, ExcludesItsMappingsFromForkedChildren) {
-  GdrdrvMachine machine;
-  const auto memory = machine.allocate(3 * gpu_page);
-  const auto backend = open_or_fail(machine);
-  const auto pin = pin_or_fail(*backend, memory.address(), 3 * gpu_page);
-  (void)map_or_fail(*pin);
+  PinnedMachine machine({}, 3 * gpu_page);
+  (void)map_or_fail(*machine.pin);
   EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
-  EXPECT_TRUE(pin->unmap());
-  ASSERT_TRUE(pin->map(gpu_page + 1, MappingType::none));
+  EXPECT_TRUE(machine.pin->unmap());
+  ASSERT_TRUE(machine.pin->map(gpu_page + 1, MappingType::none));
   EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
 }
 
 TEST(GdrdrvPin, FailsInAForkedChild) {
-  GdrdrvMachine machine;
-  const auto memory = machine.allocate(gpu_page);
-  const auto backend = open_or_fail(machine);
-  const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
-  const auto mapped = map_or_fail(*pin);
+  PinnedMachine machine;
+  const auto mapped = map_or_fail(*machine.pin);
   const auto child = run_in_child([&] {
-    const auto again = backend->pin({memory.address(), 1, false, true});
+    const auto again = machine.backend->pin({machine.memory.address(), 1, false, true});
     return again ? 1 : 0;
   });
   EXPECT_EQ(child.exit_code, 0) << "signal " << child.signal;
-  const auto second = pin_or_fail(*backend, memory.address(), gpu_page);
+  const auto second = pin_or_fail(*machine.backend, machine.memory.address(), gpu_page);
   const auto mapping_child = run_in_child([&] {
     const auto region = second->map(gpu_page, MappingType::none);
     return !region && region.error().errno_value == EACCES ? 0 : 1;
@@ -213,9 +186,7 @@ TEST(GdrdrvPin, IsInvalidAfterUnpin) {
     EXPECT_TRUE(pin->unpin());
     EXPECT_TRUE(pin->unpin()) << "a second unpin does nothing";
     EXPECT_FALSE(pin->is_invalidated());
-    const auto region = pin->map(gpu_page, MappingType::none);
-    ASSERT_FALSE(region);
-    EXPECT_EQ(region.error().errno_value, EINVAL);
+    EXPECT_TRUE(tests::failed(pin->map(gpu_page, MappingType::none), EINVAL));
   }
   EXPECT_TRUE(is_clean(machine));
 }

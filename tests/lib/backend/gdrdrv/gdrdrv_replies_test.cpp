@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 namespace {
@@ -35,10 +36,8 @@ TEST_P(InvalidPinReply, IsRejectedAndThePinReleased) {
     machine.module.bend = [](unsigned number, void* argument) {
       if (number == info_number) apply(GetParam(), argument);
     };
-    const auto pin = backend->pin({memory.address(), gpu_page + 1, false, true});
-    ASSERT_FALSE(pin);
-    EXPECT_EQ(pin.error().errno_value, EIO);
-    EXPECT_THAT(pin.error().text(), ::testing::HasSubstr("the gdrdrv kernel module reports a different pin"));
+    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page + 1, false, true}), EIO,
+                              ::testing::HasSubstr("the gdrdrv kernel module reports a different pin")));
     EXPECT_EQ(machine.module.census().pins, 0u);
     machine.module.bend = nullptr;
     EXPECT_NE(pin_or_fail(*backend, memory.address(), gpu_page), nullptr);
@@ -65,9 +64,7 @@ TEST(GdrdrvReplies, RejectsHandlesBeyondTheOffsetRange) {
     const auto memory = machine.allocate(gpu_page);
     {
       const auto backend = open_or_fail(machine);
-      const auto pin = backend->pin({memory.address(), 1, false, true});
-      ASSERT_FALSE(pin) << handle;
-      EXPECT_EQ(pin.error().errno_value, EIO);
+      EXPECT_TRUE(tests::failed(backend->pin({memory.address(), 1, false, true}), EIO)) << handle;
       EXPECT_EQ(machine.module.census().pins, 0u);
     }
     EXPECT_TRUE(is_clean(machine));
@@ -85,10 +82,7 @@ TEST_P(InvalidMappingReply, IsRejectedAndUnmapped) {
     machine.module.bend = [](unsigned number, void* argument) {
       if (number == info_number) apply({"Type", 40, GetParam(), 4}, argument);
     };
-    const auto region = pin->map(gpu_page, MappingType::none);
-    ASSERT_FALSE(region);
-    EXPECT_EQ(region.error().errno_value, EIO);
-    EXPECT_THAT(region.error().text(), ::testing::HasSubstr("mapping type"));
+    EXPECT_TRUE(tests::failed(pin->map(gpu_page, MappingType::none), EIO, ::testing::HasSubstr("mapping type")));
     EXPECT_EQ(machine.module.census().vmas, 0u);
     machine.module.bend = nullptr;
     EXPECT_NE(map_or_fail(*pin).address, nullptr);
@@ -103,18 +97,13 @@ TEST(GdrdrvReplies, RejectsAndUnmapsAMappingOfAnotherType) {
   for (const std::uint32_t version : {0x0002'0000u, 0x0002'0004u, 0x0002'0006u}) {
     fakes::GdrdrvModel model = model_of(version);
     model.types = {1, 2};
-    GdrdrvMachine machine(model);
-    const auto memory = machine.allocate(gpu_page);
-    const auto backend = open_or_fail(machine);
-    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    PinnedMachine machine(model);
     machine.module.bend = [version](unsigned number, void* argument) {
       if (version >= 0x0002'0005 && number == info_number) apply({"Type", 40, 1, 4}, argument);
     };
-    const auto region = pin->map(gpu_page, MappingType::cached);
-    ASSERT_FALSE(region) << version;
-    EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << region.error().text();
+    EXPECT_TRUE(tests::failed(machine.pin->map(gpu_page, MappingType::cached), EOPNOTSUPP)) << version;
     EXPECT_EQ(machine.module.census().vmas, 0u);
-    EXPECT_EQ(map_or_fail(*pin, MappingType::write_combining).type, MappingType::write_combining);
+    EXPECT_EQ(map_or_fail(*machine.pin, MappingType::write_combining).type, MappingType::write_combining);
   }
 }
 
@@ -123,11 +112,8 @@ TEST(GdrdrvReplies, DistinguishesCachedFromWriteCombiningForOldModules) {
   for (const std::uint32_t type : {1u, 2u}) {
     fakes::GdrdrvModel model = model_of(0x0002'0003);
     model.types = {type};
-    GdrdrvMachine machine(model);
-    const auto memory = machine.allocate(gpu_page);
-    const auto backend = open_or_fail(machine);
-    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
-    EXPECT_EQ(map_or_fail(*pin).type, static_cast<MappingType>(type));
+    PinnedMachine machine(model);
+    EXPECT_EQ(map_or_fail(*machine.pin).type, static_cast<MappingType>(type));
   }
 }
 
@@ -142,17 +128,14 @@ TEST(GdrdrvReplies, TreatsInvalidAttributesAsUnsupported) {
 }
 
 TEST(GdrdrvReplies, TreatsEveryNonzeroFlagAsInvalidated) {
-  GdrdrvMachine machine;
-  const auto memory = machine.allocate(gpu_page);
-  const auto backend = open_or_fail(machine);
-  const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
-  EXPECT_FALSE(pin->is_invalidated());
+  PinnedMachine machine;
+  EXPECT_FALSE(machine.pin->is_invalidated());
   machine.module.bend = [](unsigned number, void* argument) {
     if (number == 3) apply({"Flag", 8, 0x8000'0000, 4}, argument);
   };
-  EXPECT_TRUE(pin->is_invalidated());
+  EXPECT_TRUE(machine.pin->is_invalidated());
   machine.module.bend = nullptr;
-  EXPECT_TRUE(pin->is_invalidated()) << "a pin stays invalidated";
+  EXPECT_TRUE(machine.pin->is_invalidated()) << "a pin stays invalidated";
 }
 
 }  // namespace

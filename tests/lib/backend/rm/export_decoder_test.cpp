@@ -35,11 +35,10 @@ TEST_P(ExportDecoder, FindsEveryObjectOfSeveralCalls) {
     pieces.push_back({0x5c000096 + i, i * 0x1000u, 0x10000u + i});
     total += pieces.back().size_bytes;
   }
-  const auto decoded = decode_export(encoded(GetParam(), total, pieces), total);
-  ASSERT_TRUE(decoded) << decoded.error().text();
-  ASSERT_EQ(decoded->size(), pieces.size());
+  const auto decoded = tests::value_or_throw(decode_export(encoded(GetParam(), total, pieces), total));
+  ASSERT_EQ(decoded.size(), pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    EXPECT_EQ((*decoded)[i], (MemoryPiece{client, pieces[i].object, pieces[i].offset, pieces[i].size_bytes}));
+    EXPECT_EQ(decoded[i], (MemoryPiece{client, pieces[i].object, pieces[i].offset, pieces[i].size_bytes}));
   }
 }
 
@@ -84,9 +83,8 @@ TEST_P(ExportDecoder, RejectsInconsistentExports) {
 
 TEST_P(ExportDecoder, AcceptsTheObjectOfARejectedExportOnlyAtTheExpectedOffset) {
   const auto rejected = encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x1f);
-  const auto piece = decode_rejected_export(rejected, 0x1000, 0x500000);
-  ASSERT_TRUE(piece);
-  EXPECT_EQ(*piece, (MemoryPiece{client, 0x5c0001b4, 0x1000, 0x500000}));
+  const auto piece = tests::value_or_throw(decode_rejected_export(rejected, 0x1000, 0x500000));
+  EXPECT_EQ(piece, (MemoryPiece{client, 0x5c0001b4, 0x1000, 0x500000}));
   EXPECT_FALSE(decode_rejected_export(rejected, 0x2000, 0x500000));
   EXPECT_FALSE(
       decode_rejected_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x500000}}), 0x1000, 0x500000))
@@ -106,10 +104,9 @@ TEST(IpcDecoder, ReadsTheRecordedHandle) {
                                        6,          0xff00, 0x32,  0, 0xc1d0001d, 0x5c000096, 0,     0};
   driver::CudaIpcHandle handle{};
   std::memcpy(handle.data(), words, sizeof words);
-  const auto memory = decode_ipc_handle(handle, 100000);
-  ASSERT_TRUE(memory);
-  EXPECT_EQ(memory->allocation, (MemoryPiece{0xc1d0001d, 0x5c000096, 0x103000, 100000}));
-  EXPECT_EQ(memory->object_bytes, 2u << 20);
+  const auto memory = tests::value_or_throw(decode_ipc_handle(handle, 100000));
+  EXPECT_EQ(memory.allocation, (MemoryPiece{0xc1d0001d, 0x5c000096, 0x103000, 100000}));
+  EXPECT_EQ(memory.object_bytes, 2u << 20);
   EXPECT_FALSE(decode_ipc_handle(handle, 100001)) << "CUDA's attributes differ";
   for (const std::size_t essential : {16U, 24U, 48U, 52U}) {
     driver::CudaIpcHandle broken = handle;

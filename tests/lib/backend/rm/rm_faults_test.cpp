@@ -2,18 +2,69 @@
 // SPDX-License-Identifier: MIT
 // Every call to the system and to CUDA fails once, in every possible way. All resources are released, no unverified
 // mapping is returned, and the error has a text.
-#include "fakes/fault_injection.hpp"
-
 #include <tuple>
 
-#include "lib/backend/rm/rm_flow.hpp"
+#include "lib/backend/flow.hpp"
+#include "lib/backend/rm/rm_machine.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
 
-struct NamedFault {
+/// Prepares a machine and returns the range to pin. Together, the flows reach every call of the backend.
+struct RmFlow {
   const char* name;
-  fakes::Fault fault;
+  std::size_t size_bytes;
+  bool has_content;
+  std::uint64_t (*prepare)(RmMachine& machine);
+};
+std::ostream& operator<<(std::ostream& out, const RmFlow& flow) { return out << flow.name; }
+
+const RmFlow flows[] = {
+    {"ObservedExport", 300000, true, [](RmMachine& machine) { return machine.cuda.malloc(300000); }},
+    {"PlainContentThatNeedsCalibration", 100000, false, [](RmMachine& machine) { return machine.cuda.malloc(100000); }},
+    {"ThreeHandlesByExportedFiles", 192 * kib, true,
+     [](RmMachine& machine) {
+       machine.cuda.is_hook_installable = false;
+       return machine.cuda.vmm({64 * kib, 64 * kib, 64 * kib}, true, 2 * mib);
+     }},
+    {"InsideAPoolsBlock", 64 * kib, true,
+     [](RmMachine& machine) {
+       (void)machine.cuda.pool_malloc(3 * mib);
+       return machine.cuda.pool_malloc(64 * kib);
+     }},
+    {"UnderASubdevice", 128 * kib, true,
+     [](RmMachine& machine) {
+       machine.cuda.is_memory_under_subdevice = true;
+       return machine.cuda.malloc(128 * kib);
+     }},
+    {"IpcHandle", 100000, true,
+     [](RmMachine& machine) {
+       machine.cuda.is_hook_installable = false;
+       machine.settings.allow_ipc_handle = true;
+       return machine.cuda.malloc(100000);
+     }},
+    {"NoContextOnThisThread", 128 * kib, true,
+     [](RmMachine& machine) {
+       const std::uint64_t address = machine.cuda.vmm({128 * kib}, false);
+       (void)machine.cuda.threads().pop();
+       machine.cuda.threads().push(machine.cuda.make_context(0));
+       return address;
+     }},
+};
+
+struct Scene : RmMachine {
+  explicit Scene(const RmFlow& flow) : address(flow.prepare(*this)) {
+    if (flow.has_content) cuda.fill_pattern(address, flow.size_bytes);
+    content = cuda.read(address, flow.size_bytes);
+  }
+  FlowEnd run() { return run_flow(open(), address, content); }
+  void expect_released(const FlowEnd&, const std::string& what) {
+    EXPECT_TRUE(is_clean(*this)) << what;
+    EXPECT_EQ(cuda.read(address, content.size()), content) << what;
+  }
+
+  std::uint64_t address;
+  std::vector<std::uint8_t> content;
 };
 
 constexpr NamedFault faults[] = {
@@ -27,133 +78,56 @@ constexpr NamedFault faults[] = {
 
 class RmFault : public ::testing::TestWithParam<std::tuple<RmFlow, NamedFault>> {};
 
-void expect_sane(const FlowEnd& end, RmMachine& machine, const std::string& what) {
-  EXPECT_TRUE(is_clean(machine)) << what;
-  if (end.failed_step == nullptr) {
-    EXPECT_TRUE(end.shows_the_memory) << what;
-    return;
-  }
-  EXPECT_GT(end.error.errno_value, 0) << what;
-  EXPECT_LT(end.error.errno_value, 4096) << what;
-  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a text";
-}
-
 TEST_P(RmFault, ReleasesEverythingWhicheverCallFails) {
   const auto& [flow, named] = GetParam();
-  int reached = 0;
-  for (int call = 0;; ++call) {
-    RmMachine machine;
-    std::uint64_t address = 0;
-    std::size_t size_bytes = 0;
-    flow.prepare(machine, &address, &size_bytes);
-    const auto content = machine.cuda.read(address, size_bytes);
-    fakes::FaultPlan plan;
-    plan.fail_call(call, named.fault);
-    fakes::FaultySystem system(machine.rm, plan);
-    fakes::FaultyCuda cuda(machine.cuda, plan);
-    const FlowEnd end = run_flow(system, cuda, machine.settings, address, size_bytes, content);
-    const bool was_reached = plan.was_reached();
-    const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
-    expect_sane(end, machine, what);
-    EXPECT_EQ(machine.cuda.read(address, size_bytes), content) << what;
-    if (!was_reached) {
-      EXPECT_EQ(end.failed_step, nullptr) << end.error.text();
-      break;
-    }
-    ++reached;
-    plan.stop();
-    const FlowEnd again = run_flow(system, cuda, machine.settings, address, size_bytes, content);
-    EXPECT_EQ(again.failed_step, nullptr) << what << "; it must work afterwards: " << again.error.text();
-    if (HasFailure()) break;
-  }
-  EXPECT_GT(reached, 5) << "the plan must reach the calls of this flow";
+  fail_each_call(named.fault, 5, [&] { return std::make_unique<Scene>(flow); });
 }
 
 TEST_P(RmFault, KeepsTheBackendUsable) {
   const auto& [flow, named] = GetParam();
   for (int call = 0;; ++call) {
-    RmMachine machine;
-    std::uint64_t address = 0;
-    std::size_t size_bytes = 0;
-    flow.prepare(machine, &address, &size_bytes);
-    const auto content = machine.cuda.read(address, size_bytes);
-    fakes::FaultPlan plan;
-    fakes::FaultySystem system(machine.rm, plan);
-    fakes::FaultyCuda cuda(machine.cuda, plan);
+    Scene scene(flow);
+    fakes::FaultPlan& plan = scene.plan;
     {
-      auto backend = open_rm_on(system, cuda, machine.settings);
-      ASSERT_TRUE(backend) << backend.error().text();
+      auto backend = open_or_fail(scene);
       plan.fail_call(call, named.fault);
-      if (auto pin = (*backend)->pin({address, size_bytes, false, true})) {
+      if (auto pin = backend->pin({scene.address, flow.size_bytes, false, true})) {
         if ((*pin)->map((*pin)->page_bytes(), MappingType::none)) (void)(*pin)->unmap();
       }
       plan.stop();
-      auto pin = pin_or_fail(**backend, address, size_bytes);
-      ASSERT_NE(pin, nullptr) << "after call " << call << " (" << plan.failed_call() << ") failed";
-      const MappedRegion region = map_or_fail(*pin);
-      ASSERT_NE(region.address, nullptr) << "after call " << call << " (" << plan.failed_call() << ") failed";
-      EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), content.data(), size_bytes), 0);
+      const FlowEnd end = run_flow(std::move(backend), scene.address, scene.content);
+      EXPECT_TRUE(end.shows_the_memory) << "after call " << call << " (" << plan.failed_call()
+                                        << ") failed: " << end.error.text();
     }
-    EXPECT_TRUE(is_clean(machine)) << "after call " << call << " (" << plan.failed_call() << ") failed";
+    EXPECT_TRUE(is_clean(scene)) << "after call " << call << " (" << plan.failed_call() << ") failed";
     if (!plan.was_reached() || HasFailure()) break;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rm, RmFault, ::testing::Combine(::testing::ValuesIn(rm_flows), ::testing::ValuesIn(faults)),
+INSTANTIATE_TEST_SUITE_P(Rm, RmFault, ::testing::Combine(::testing::ValuesIn(flows), ::testing::ValuesIn(faults)),
                          [](const auto& tested) {
                            return std::string(std::get<0>(tested.param).name) + std::get<1>(tested.param).name;
                          });
 
-class RmStuckMapping : public ::testing::TestWithParam<RmFlow> {};
+class RmShortage : public ::testing::TestWithParam<RmFlow> {};
 
-TEST_P(RmStuckMapping, KeepsMemoryThatItCannotUnmap) {
-  RmMachine machine;
-  std::uint64_t address = 0;
-  std::size_t size_bytes = 0;
-  GetParam().prepare(machine, &address, &size_bytes);
-  const auto content = machine.cuda.read(address, size_bytes);
-  const auto memory = machine.cuda.memory_at(address);
-  fakes::FaultPlan plan;
-  plan.fail_every("munmap", {ENOMEM, 0, 0});
-  fakes::FaultySystem system(machine.rm, plan);
-  fakes::FaultyCuda cuda(machine.cuda, plan);
-  const FlowEnd end = run_flow(system, cuda, machine.settings, address, size_bytes, content);
-  EXPECT_STREQ(end.failed_step, "unmap");
-  machine.cuda.free(address);
+TEST_P(RmShortage, KeepsMemoryThatItCannotUnmap) {
+  Scene scene(GetParam());
+  const auto memory = scene.cuda.memory_at(scene.address);
+  scene.plan.fail_every("munmap", {ENOMEM, 0, 0});
+  EXPECT_STREQ(scene.run().failed_step, "unmap");
+  scene.cuda.free(scene.address);
   // The pages still refer to the memory, so it must not be reused: no object is freed and no file is closed.
-  EXPECT_TRUE(is_lawful(machine));
+  EXPECT_TRUE(is_lawful(scene));
   EXPECT_FALSE(memory.expired());
-  EXPECT_GT(machine.rm.census().vmas, 0u);
+  EXPECT_GT(scene.rm.census().vmas, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rm, RmStuckMapping, ::testing::ValuesIn(rm_flows),
-                         [](const auto& tested) { return tested.param.name; });
-
-class RmOutOfMemory : public ::testing::TestWithParam<RmFlow> {};
-
-TEST_P(RmOutOfMemory, ReleasesEverythingWhicheverAllocationFails) {
-  int reached = 0;
-  for (int allocation = 0;; ++allocation) {
-    RmMachine machine;
-    std::uint64_t address = 0;
-    std::size_t size_bytes = 0;
-    GetParam().prepare(machine, &address, &size_bytes);
-    const auto content = machine.cuda.read(address, size_bytes);
-    fakes::FaultPlan plan;
-    fakes::FaultySystem system(machine.rm, plan);
-    fakes::FaultyCuda cuda(machine.cuda, plan);
-    fakes::allocation_faults = {allocation, 0, false};
-    const FlowEnd end = run_flow(system, cuda, machine.settings, address, size_bytes, content);
-    const bool was_reached = fakes::allocation_faults.was_reached;
-    fakes::allocation_faults = {};
-    expect_sane(end, machine, "allocation " + std::to_string(allocation) + " failed");
-    if (!was_reached || HasFailure()) break;
-    ++reached;
-  }
-  EXPECT_GT(reached, 3);
+TEST_P(RmShortage, ReleasesEverythingWhicheverAllocationFails) {
+  fail_each_allocation(3, [] { return std::make_unique<Scene>(GetParam()); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Rm, RmOutOfMemory, ::testing::ValuesIn(rm_flows),
+INSTANTIATE_TEST_SUITE_P(Rm, RmShortage, ::testing::ValuesIn(flows),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "backend/rm/rm_driver.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -19,9 +20,8 @@ int errno_of(const base::Result<std::shared_ptr<RmDriver>>& result) { return res
 
 /// Opens a backend, pins and maps one allocation, and closes everything.
 void use_once(RmMachine& machine, KeptDriver& kept, std::uint64_t address) {
-  auto backend = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
-  ASSERT_TRUE(backend) << backend.error().text();
-  auto pin = pin_or_fail(**backend, address, 64 * kib);
+  auto backend = tests::value_or_throw(open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept));
+  auto pin = pin_or_fail(*backend, address, 64 * kib);
   EXPECT_EQ(map_or_fail(*pin).verification, Verification::content);
 }
 

@@ -16,6 +16,7 @@
 #include "base/settings.hpp"
 #include "fakes/fake_cuda.hpp"
 #include "fakes/fake_rm.hpp"
+#include "fakes/fault_injection.hpp"
 #include "fakes/wire.hpp"
 #include "lib/backend/or_fail.hpp"
 
@@ -26,9 +27,13 @@ using fakes::mib;
 
 /// By default, one GPU with driver 580.159.04.
 struct RmMachine {
+  using Options = fakes::FakeCuda::Options;
+
   explicit RmMachine(const fakes::DriverModel& model = fakes::driver_model("580.159.04"), unsigned gpus = 1,
-                     fakes::FakeCuda::Options options = fakes::FakeCuda::Options())
-      : rm(model, make_gpus(gpus)), cuda(rm, std::move(options)) {}
+                     Options options = {})
+      : RmMachine(model, make_gpus(gpus), std::move(options)) {}
+  explicit RmMachine(Options options, fakes::FakeGpu gpu = fakes::make_gpu(0))
+      : RmMachine(fakes::driver_model("580.159.04"), {std::move(gpu)}, std::move(options)) {}
 
   static std::vector<fakes::FakeGpu> make_gpus(unsigned count) {
     std::vector<fakes::FakeGpu> gpus;
@@ -36,11 +41,18 @@ struct RmMachine {
     return gpus;
   }
 
-  base::Result<std::unique_ptr<Backend>> open() { return open_rm_on(rm, cuda, settings); }
+  base::Result<std::unique_ptr<Backend>> open() { return open_rm_on(system, faulty_cuda, settings); }
 
   fakes::FakeRm rm;
   fakes::FakeCuda cuda;
   base::Settings settings;
+  fakes::FaultPlan plan;  ///< which calls of the backend fail
+  fakes::FaultySystem system{rm, plan};
+  fakes::FaultyCuda faulty_cuda{cuda, plan};
+
+ private:
+  RmMachine(const fakes::DriverModel& model, std::vector<fakes::FakeGpu> gpus, Options options)
+      : rm(model, std::move(gpus)), cuda(rm, std::move(options)) {}
 };
 
 /// Succeeds if all resources were released and no rule of the driver was violated.
@@ -77,6 +89,25 @@ inline ::testing::AssertionResult is_lawful(RmMachine& machine) {
 /// The address of the user's first byte in a mapping of its pin.
 inline std::uint8_t* own_byte(const BackendPin& pin, const MappedRegion& region, std::uint64_t address) {
   return static_cast<std::uint8_t*>(region.address) + (address - pin.page_address());
+}
+
+/// Pins and maps the range, compares every byte, unmaps and unpins, on the calling thread. Returns what was mapped.
+inline MappedRegion expect_works(RmMachine& machine, Backend& backend, std::uint64_t address, std::size_t size_bytes) {
+  const auto pin = pin_or_fail(backend, address, size_bytes);
+  const MappedRegion region = map_or_fail(*pin);
+  const auto content = machine.cuda.read(address, size_bytes);
+  EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), content.data(), size_bytes), 0);
+  EXPECT_TRUE(pin->unmap());
+  EXPECT_TRUE(pin->unpin());
+  return region;
+}
+
+/// The same on a new backend, with 4 MiB of distinct words, after which everything is released.
+inline void expect_works(RmMachine& machine) {
+  const std::uint64_t address = machine.cuda.malloc(4 * mib);
+  machine.cuda.fill_pattern(address, 4 * mib);
+  EXPECT_EQ(expect_works(machine, *open_or_fail(machine), address, 4 * mib).verification, Verification::content);
+  EXPECT_TRUE(is_clean(machine));
 }
 
 }  // namespace gdrkit::backend::rm

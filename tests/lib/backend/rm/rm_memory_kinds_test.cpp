@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Every supported kind of CUDA memory: the mapping refers to the user's memory, and all resources are released.
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -79,15 +80,12 @@ TEST_P(RmMemoryKind, IsMappedAndVerified) {
   const auto before = machine.cuda.read(address, kind.size_bytes);
   {
     auto backend = open_or_fail(machine);
-    ASSERT_NE(backend, nullptr);
     auto pin = pin_or_fail(*backend, address, kind.size_bytes);
-    ASSERT_NE(pin, nullptr);
     EXPECT_LE(pin->page_address(), address);
     EXPECT_EQ(pin->page_address() % backend->traits().page_size_bytes, 0u);
     EXPECT_GE(pin->page_address() + pin->page_bytes(), address + kind.size_bytes);
     EXPECT_EQ(pin->device(), machine.rm.gpus()[0].pci());
     const MappedRegion region = map_or_fail(*pin);
-    ASSERT_NE(region.address, nullptr);
     EXPECT_EQ(region.type, MappingType::write_combining);
     EXPECT_EQ(region.verification, kind.size_bytes >= 128 ? Verification::content : Verification::calibrated);
     auto* own = own_byte(*pin, region, address);
@@ -107,9 +105,7 @@ TEST_P(RmMemoryKind, IsReleasedByTheDestructors) {
   const std::uint64_t address = GetParam().allocate(machine.cuda) + GetParam().from;
   {
     auto backend = open_or_fail(machine);
-    ASSERT_NE(backend, nullptr);
     auto pin = pin_or_fail(*backend, address, GetParam().size_bytes);
-    ASSERT_NE(pin, nullptr);
     (void)map_or_fail(*pin);
   }
   EXPECT_TRUE(is_clean(machine));
@@ -141,10 +137,9 @@ TEST(RmPin, MapsAPrefixOfItsPages) {
   auto pin = pin_or_fail(*backend, address, 4 * mib);
   for (const std::size_t requested :
        {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
-    auto mapped = pin->map(requested, MappingType::write_combining);
-    ASSERT_TRUE(mapped) << mapped.error().text();
-    EXPECT_EQ(mapped->size_bytes, (requested + 4095) / 4096 * 4096);
-    EXPECT_EQ(std::memcmp(mapped->address, machine.cuda.read(address, requested).data(), requested), 0);
+    auto mapped = tests::value_or_throw(pin->map(requested, MappingType::write_combining));
+    EXPECT_EQ(mapped.size_bytes, (requested + 4095) / 4096 * 4096);
+    EXPECT_EQ(std::memcmp(mapped.address, machine.cuda.read(address, requested).data(), requested), 0);
     ASSERT_TRUE(pin->unmap());
   }
   EXPECT_TRUE(is_lawful(machine));

@@ -8,6 +8,7 @@
 
 #include "fakes/fault_injection.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -27,10 +28,7 @@ class RmVerification : public ::testing::Test {
     census = machine.rm.census();
   }
   void expect_map_fails(int errno_value, const char* text) {
-    const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
-    ASSERT_FALSE(mapped);
-    EXPECT_EQ(mapped.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(text));
+    EXPECT_TRUE(tests::failed(pinned->map(pinned->page_bytes(), MappingType::none), errno_value, HasSubstr(text)));
     EXPECT_EQ(machine.rm.census(), census) << "the rejected mapping must be removed";
     EXPECT_TRUE(is_lawful(machine));
   }
@@ -138,18 +136,12 @@ TEST_F(RmVerification, TreatsOneRepeatedByteAsTrivial) {
 }
 
 TEST_F(RmVerification, VerifiesStructureWithoutScratchMemory) {
-  fakes::FaultPlan plan;
-  fakes::FaultySystem system(machine.rm, plan);
-  fakes::FaultyCuda cuda(machine.cuda, plan);
   address = machine.cuda.malloc(size);
-  plan.fail_every("mem_create", {0, 0, 2});
-  auto opened = open_rm_on(system, cuda, machine.settings);
-  ASSERT_TRUE(opened);
-  auto held = pin_or_fail(**opened, address, size);
-  const auto mapped = held->map(held->page_bytes(), MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
-  EXPECT_EQ(mapped->verification, Verification::structural);
-  EXPECT_TRUE(plan.was_reached());
+  machine.plan.fail_every("mem_create", {0, 0, 2});
+  const auto opened = open_or_fail(machine);
+  auto held = pin_or_fail(*opened, address, size);
+  EXPECT_EQ(map_or_fail(*held).verification, Verification::structural);
+  EXPECT_TRUE(machine.plan.was_reached());
 }
 
 TEST_F(RmVerification, ToleratesAWriterThatIsFasterThanOneComparison) {
@@ -185,9 +177,7 @@ TEST_F(RmVerification, ComparesAnAllocationOnce) {
   EXPECT_EQ(gathers, 0u);
   // Another pin, of a part.
   auto part = pin_or_fail(*backend, address, size / 2);
-  const auto mapped = part->map(part->page_bytes(), MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
-  EXPECT_EQ(mapped->verification, Verification::content);
+  EXPECT_EQ(map_or_fail(*part).verification, Verification::content);
   EXPECT_EQ(gathers, 0u);
   machine.cuda.before_gather = nullptr;
   EXPECT_TRUE(is_lawful(machine));
@@ -289,18 +279,12 @@ TEST_F(RmVerification, DoesNotWriteToTheRangeOrItsNeighbors) {
 }
 
 TEST_F(RmVerification, RejectsMemoryThatCudaCannotRead) {
-  fakes::FaultPlan plan;
-  fakes::FaultySystem system(machine.rm, plan);
-  fakes::FaultyCuda cuda(machine.cuda, plan);
   address = machine.cuda.malloc(size);
-  auto opened = open_rm_on(system, cuda, machine.settings);
-  ASSERT_TRUE(opened);
-  auto held = pin_or_fail(**opened, address, size);
+  const auto opened = open_or_fail(machine);
+  auto held = pin_or_fail(*opened, address, size);
   const fakes::Census before = machine.rm.census();
-  plan.fail_every("memcpy_2d_async", {0, 0, 700});
-  const auto mapped = held->map(held->page_bytes(), MappingType::none);
-  ASSERT_FALSE(mapped);
-  EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("ILLEGAL_ADDRESS"));
+  machine.plan.fail_every("memcpy_2d_async", {0, 0, 700});
+  EXPECT_THAT(tests::text_of(held->map(held->page_bytes(), MappingType::none)), HasSubstr("ILLEGAL_ADDRESS"));
   EXPECT_EQ(machine.rm.census(), before);
 }
 

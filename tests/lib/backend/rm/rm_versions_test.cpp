@@ -23,16 +23,11 @@ TEST_P(RmVersion, MapsEveryKindOfMemory) {
   };
   {
     auto backend = open_or_fail(machine);
-    ASSERT_NE(backend, nullptr);
     for (const auto& [address, size] : ranges) {
       machine.cuda.fill_pattern(address, size);
-      auto pin = pin_or_fail(*backend, address, size);
-      ASSERT_NE(pin, nullptr);
-      const MappedRegion region = map_or_fail(*pin);
-      ASSERT_NE(region.address, nullptr);
+      const MappedRegion region = expect_works(machine, *backend, address, size);
       EXPECT_EQ(region.type, MappingType::write_combining);
       EXPECT_EQ(region.verification, Verification::content);
-      EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), machine.cuda.read(address, size).data(), size), 0);
     }
   }
   EXPECT_TRUE(is_clean(machine));
@@ -45,11 +40,8 @@ TEST_P(RmVersion, ImportsAnExportedFileIfTheHookCannotBeInstalled) {
   machine.cuda.is_hook_installable = false;
   {
     auto backend = open_or_fail(machine);
-    auto pin = pin_or_fail(*backend, address + 100, 6 * mib - 100);
-    ASSERT_NE(pin, nullptr);
-    const MappedRegion region = map_or_fail(*pin);
+    const MappedRegion region = expect_works(machine, *backend, address + 100, 6 * mib - 100);
     EXPECT_EQ(region.verification, Verification::content);
-    EXPECT_EQ(std::memcmp(region.address, machine.cuda.read(address, 6 * mib).data(), 6 * mib), 0);
   }
   EXPECT_TRUE(is_clean(machine));
 }
@@ -58,14 +50,11 @@ TEST_P(RmVersion, ReportsWhyEachWayToFindTheMemoryFailed) {
   RmMachine machine(GetParam());
   const std::uint64_t address = machine.cuda.vmm({2 * mib}, true);
   machine.cuda.is_hook_installable = false;
-  fakes::FaultPlan plan;
-  plan.fail_every("mem_export", {0, 0, 801});
-  fakes::FaultyCuda cuda(machine.cuda, plan);
+  machine.plan.fail_every("mem_export", {0, 0, 801});
   std::string text;  // checked after the objects that it names are destroyed
   {
-    auto backend = open_rm_on(machine.rm, cuda, machine.settings);
-    ASSERT_TRUE(backend) << backend.error().text();
-    text = tests::text_of((*backend)->pin({address, 2 * mib, false, true}));
+    const auto backend = open_or_fail(machine);
+    text = tests::text_of(backend->pin({address, 2 * mib, false, true}));
   }
   EXPECT_THAT(text, ::testing::HasSubstr("cannot observe the ioctl calls of libcuda"));
   EXPECT_THAT(text, ::testing::HasSubstr("as an exported file: cannot pin the memory: cuMemExportToShareableHandle"));
@@ -81,10 +70,7 @@ TEST_P(RmVersion, UsesAnIpcHandleIfAllowed) {
   machine.cuda.fill_pattern(address, 100000);
   {
     auto backend = open_or_fail(machine);
-    auto pin = pin_or_fail(*backend, address, 100000);
-    ASSERT_NE(pin, nullptr);
-    const MappedRegion region = map_or_fail(*pin);
-    EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), machine.cuda.read(address, 100000).data(), 100000), 0);
+    (void)expect_works(machine, *backend, address, 100000);
   }
   EXPECT_TRUE(is_clean(machine));
 }
@@ -93,13 +79,11 @@ TEST_P(RmVersion, ReportsTheStatusOfEveryFailedAllocation) {
   for (int failed_call = 0; failed_call < 3; ++failed_call) {
     RmMachine machine(GetParam());
     const std::uint64_t address = machine.cuda.malloc(128 * kib);
-    fakes::FaultPlan plan;
-    plan.alloc_status_at = GetParam().alloc_status_at;
-    fakes::FaultySystem system(machine.rm, plan);
-    plan.fail_call_of("RM_ALLOC", failed_call, {0, 0x0f, 0});
+    machine.plan.alloc_status_at = GetParam().alloc_status_at;
+    machine.plan.fail_call_of("RM_ALLOC", failed_call, {0, 0x0f, 0});
     std::string text;  // checked after the objects that it names are destroyed
     {
-      auto backend = open_rm_on(system, machine.cuda, machine.settings);
+      auto backend = machine.open();
       text = backend ? tests::text_of((*backend)->pin({address, 4096, false, true})) : backend.error().text();
     }
     EXPECT_THAT(text, ::testing::HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << failed_call;
@@ -114,9 +98,8 @@ TEST_P(RmVersion, ReportsTheUsageOfAFullBar1) {
   auto pin = pin_or_fail(*backend, address, 8 * mib);
   auto& heap = machine.rm.state().bar1(0);
   heap.occupy(4 * mib, heap.size() - 4 * mib);
-  const auto failed = pin->map(pin->page_bytes(), MappingType::none);
-  EXPECT_FALSE(failed);
-  EXPECT_THAT(tests::text_of(failed), ::testing::HasSubstr("4 of 262144 MiB free"))
+  EXPECT_THAT(tests::text_of(pin->map(pin->page_bytes(), MappingType::none)),
+              ::testing::HasSubstr("4 of 262144 MiB free"))
       << "the size of FB_GET_INFO_V2 depends on the version";
 }
 

@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "platform/facts/nvidia_gpus.hpp"
+#include "platform/facts/nvidia.hpp"
 
 #include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "driver/driver_version.hpp"
 #include "driver/system.hpp"
-#include "platform/facts/pci_bars.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -46,6 +47,28 @@ bool is_nvidia_gpu(const std::string& folder) {
   if (read_number(folder + "/vendor").value_or(0) != static_cast<long>(nvidia_vendor_id)) return false;
   const auto class_code = static_cast<unsigned long>(read_number(folder + "/class").value_or(0)) >> 8;
   return class_code == display_controller_class || class_code == controller_3d_class;
+}
+
+/// The text of a small file.
+base::Result<std::string> read_file(const std::string& path) {
+  char text[4096];
+  const ssize_t length = driver::real_system().read_text(path.c_str(), text, sizeof(text));
+  if (length >= 0) return std::string(text, static_cast<std::size_t>(length));
+  const int error = static_cast<int>(-length);
+  return base::fail(error, "cannot read %s: %s", path.c_str(), std::strerror(error));
+}
+
+/// Removes the next blank-separated "0x..." from `line`; returns false if there is none.
+bool take_hex(std::string_view* line, std::uint64_t* value) {
+  const auto begin = line->find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return false;
+  *line = line->substr(begin);
+  if (line->substr(0, 2) != "0x") return false;
+  const char* end = line->data() + line->size();
+  const auto [stop, error] = std::from_chars(line->data() + 2, end, *value, 16);
+  if (error != std::errc()) return false;
+  *line = line->substr(static_cast<std::size_t>(stop - line->data()));
+  return line->empty() || line->front() == ' ' || line->front() == '\t';
 }
 
 }  // namespace
@@ -87,6 +110,53 @@ std::string nvidia_gpu_name(const std::string& proc_root, const PciAddress& addr
   found += std::strspn(found, " \t");
   const std::string name(found, std::strcspn(found, "\n"));
   return name.empty() ? "unknown" : name;
+}
+
+base::Result<PciBars> parse_pci_bars(std::string_view text) {
+  PciBars bars{};
+  for (std::size_t number = 0; number < bars.size(); ++number) {
+    const auto line_end = text.find('\n');
+    std::string_view line = text.substr(0, line_end);
+    std::uint64_t start = 0;
+    std::uint64_t last = 0;
+    std::uint64_t flags = 0;
+    if (!take_hex(&line, &start) || !take_hex(&line, &last) || !take_hex(&line, &flags) || last < start) {
+      return base::fail(EINVAL, "line %zu of a PCI resource file is not 'start end flags'", number + 1);
+    }
+    // An absent BAR is all zeros; the end of an existing one is its last byte.
+    if (flags != 0) bars[number] = PciBar{start, last - start + 1, flags};
+    text = line_end == std::string_view::npos ? std::string_view() : text.substr(line_end + 1);
+  }
+  return bars;
+}
+
+base::Result<PciBars> read_pci_bars(const std::string& sysfs_root, const PciAddress& address) {
+  const auto text = read_file(sysfs_root + "/bus/pci/devices/" + to_string(address) + "/resource");
+  if (!text) return base::pass(text);
+  return parse_pci_bars(*text);
+}
+
+PciBar nvidia_bar1(const PciBars& bars) noexcept {
+  bool is_first = true;
+  for (const PciBar& bar : bars) {
+    if (bar.size_bytes == 0) continue;
+    if (!is_first) return bar;
+    is_first = false;
+  }
+  return {};
+}
+
+base::Result<NvidiaDriver> parse_nvidia_driver(std::string_view text) {
+  const auto version = driver::find_version_text(text);
+  if (!version) return base::pass(version);
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return NvidiaDriver{std::string(*version), line.find("Open Kernel Module") != std::string_view::npos};
+}
+
+base::Result<NvidiaDriver> read_nvidia_driver(const std::string& proc_root) {
+  const auto text = read_file(proc_root + "/driver/nvidia/version");
+  if (!text) return base::pass(text);
+  return parse_nvidia_driver(*text);
 }
 
 }  // namespace gdrkit::platform
