@@ -16,7 +16,7 @@ namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 using namespace std::chrono_literals;
-using tests::failed;
+using gdrkit::tests::failed;
 
 TEST(PeList, StaysShortForAnyNumberOfPes) {
   EXPECT_EQ(pe_list_text({3}), "PE 3");
