@@ -90,7 +90,7 @@ std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int or
     const int code = device.error().vendor_code;
     const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
     const std::string text = device.error().text();
-    const bool has_operation = text.rfind("cannot open", 0) == 0;
+    const bool has_operation = text.starts_with("cannot open");
     throw Failure(ExitCode::cannot_run,
                   name + (has_operation ? "" : format("cannot open device %d: ", ordinal)) + text);
   }

@@ -93,7 +93,7 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
                        cli::format("gdrkit bind: invalid --gpu %s: this machine has %s, numbered from 0 in PCI order",
                                    options.gpu.c_str(), cli::counted(layout.ranks.size(), "GPU").c_str()));
   }
-  if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
+  if (usable.is_proven && std::ranges::find(usable.gpus, number) == usable.gpus.end()) {
     throw cli::Failure(
         cli::ExitCode::usage,
         cli::format("gdrkit bind: invalid --gpu %s: this process can open only these GPUs (numbered in PCI order): %s",

@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& why) { throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + why); }
 
 bool contains(const std::vector<std::size_t>& gpus, std::size_t gpu) {
-  return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
+  return std::ranges::find(gpus, gpu) != gpus.end();
 }
 
 /// The GPUs of the Slurm step on this node. Slurm numbers all GPUs of the machine in PCI order, also those that the

@@ -60,7 +60,7 @@ std::vector<PciDevice> devices_or_skip(const Machine& machine, Findings& finding
   }
   for (const Adapter& adapter : machine.adapters) {
     const auto is_same = [&](const PciDevice& other) { return other.address == adapter.pci.address; };
-    if (adapter.pci.address.empty() || std::any_of(devices.begin(), devices.end(), is_same)) continue;
+    if (adapter.pci.address.empty() || std::ranges::any_of(devices, is_same)) continue;
     devices.push_back(adapter.pci);
   }
   return devices;

@@ -80,7 +80,7 @@ cli::CommandLine command_line(Options* options) {
 /// Throws Failure(usage) for options that conflict.
 void refuse_contradictions(const Options& options) {
   const auto& levels = level_names();
-  if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
+  if (std::ranges::find(levels, options.level) == levels.end())
     throw cli::Failure(cli::ExitCode::usage,
                        cli::format("invalid --level %s: use quick, probe or cuda", options.level.c_str()));
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;

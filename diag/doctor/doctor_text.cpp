@@ -76,7 +76,7 @@ std::string kind_of(const Finding& finding) {
 void print_line(const Terminal& terminal, const Check& check, const Finding& finding, unsigned others) {
   const std::string more = others == 0 ? "" : cli::format(" and %u more", others);
   // The text may already begin with the object: "/proc/cmdline: No such file".
-  const bool is_in_text = others == 0 && finding.text.rfind(finding.subject + ":", 0) == 0;
+  const bool is_in_text = others == 0 && finding.text.starts_with(finding.subject + ":");
   const std::string subject = is_in_text || finding.subject.empty() ? "" : finding.subject + more + ": ";
   print_wrapped(terminal.mark_of(finding.state) + " ", indent,
                 cli::format("%-16s ", check.id) + subject + finding.text);
@@ -127,10 +127,9 @@ void print_skipped(const Examination& examination, const Terminal& terminal) {
 
 std::size_t checks_with(State state, const Examination& examination) {
   const auto has_it = [&](const CheckResult& result) {
-    return std::any_of(result.findings.begin(), result.findings.end(),
-                       [&](const Finding& finding) { return finding.state == state; });
+    return std::ranges::any_of(result.findings, [&](const Finding& finding) { return finding.state == state; });
   };
-  return static_cast<std::size_t>(std::count_if(examination.results.begin(), examination.results.end(), has_it));
+  return static_cast<std::size_t>(std::ranges::count_if(examination.results, has_it));
 }
 
 /// What was not run or not shown, and the next commands.

@@ -19,11 +19,11 @@ std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
   std::vector<CommLibrary> libraries;
   for (const std::string& word : words) {
     const auto is_it = [&](CommLibrary library) { return word == name_of(library); };
-    const auto* const found = std::find_if(std::begin(all_libraries), std::end(all_libraries), is_it);
+    const auto* const found = std::ranges::find_if(all_libraries, is_it);
     if (found == std::end(all_libraries))
       throw cli::Failure(cli::ExitCode::usage,
                          "gdrkit env: unknown library '" + word + "'; use one or more of " + names);
-    if (std::find(libraries.begin(), libraries.end(), *found) == libraries.end()) libraries.push_back(*found);
+    if (std::ranges::find(libraries, *found) == libraries.end()) libraries.push_back(*found);
   }
   return libraries;
 }

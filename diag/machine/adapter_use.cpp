@@ -47,7 +47,7 @@ std::vector<AdapterUse> judge_adapters(const MachineView& view, const PciTree& t
   std::vector<AdapterUse> uses;
   for (const AdapterPorts& ports : read_adapter_ports(view, names)) uses.push_back(from_ports(ports));
   const std::string route = default_route(view);
-  const auto active = std::count_if(uses.begin(), uses.end(), [](const AdapterUse& use) { return use.is_active; });
+  const auto active = std::ranges::count_if(uses, [](const AdapterUse& use) { return use.is_active; });
   for (AdapterUse& use : uses) {
     if (!use.is_active) continue;
     for (const std::string& net : view.names("/sys/class/infiniband/" + use.name + "/device/net").value) {
@@ -71,7 +71,7 @@ std::vector<std::size_t> visible_gpus(const MachineView& view, const PciTree& tr
     const auto same = [&](const std::string& name) {
       return platform::parse_pci_address(name) == tree.gpus[index].function.address;
     };
-    if (std::any_of(names.value.begin(), names.value.end(), same)) listed.push_back(index);
+    if (std::ranges::any_of(names.value, same)) listed.push_back(index);
   }
   return listed.empty() ? all : listed;
 }

@@ -72,7 +72,7 @@ std::vector<Setting> parse_key_values(const std::string& text, const std::string
     settings.push_back({style.prefix + trimmed(line.substr(0, at)),
                         without_comment(line.substr(at + 1), style.inline_comment), path, number, section});
   }
-  std::reverse(settings.begin(), settings.end());
+  std::ranges::reverse(settings);
   return settings;
 }
 
@@ -205,26 +205,25 @@ void Environment::read_openmpi(const MachineView& view) {
 }
 
 const Setting* Environment::find(const std::string& name) const {
-  const auto found =
-      std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) { return setting.name == name; });
+  const auto found = std::ranges::find_if(settings_, [&](const Setting& setting) { return setting.name == name; });
   return found == settings_.end() ? nullptr : &*found;
 }
 
 std::vector<Setting> Environment::of(const std::string& name) const {
   std::vector<Setting> found;
-  std::copy_if(settings_.begin(), settings_.end(), std::back_inserter(found),
-               [&](const Setting& setting) { return setting.name == name; });
+  std::ranges::copy_if(settings_, std::back_inserter(found),
+                       [&](const Setting& setting) { return setting.name == name; });
   return found;
 }
 
 std::vector<Setting> Environment::of(CommLibrary library) const {
   std::vector<Setting> found;
   for (const Setting& setting : settings_) {
-    if (setting.name.rfind(prefix_of(library), 0) != 0) continue;
+    if (!setting.name.starts_with(prefix_of(library))) continue;
     const auto is_same = [&](const Setting& other) { return other.name == setting.name; };
-    if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(setting);
+    if (std::ranges::none_of(found, is_same)) found.push_back(setting);
   }
-  std::sort(found.begin(), found.end(), [](const Setting& one, const Setting& two) { return one.name < two.name; });
+  std::ranges::sort(found, [](const Setting& one, const Setting& two) { return one.name < two.name; });
   return found;
 }
 

@@ -27,7 +27,7 @@ topology::Fact<std::vector<Gid>> read_gids(const topology::MachineView& view, co
                           interface.is_found() ? interface.value : ""});
   }
   if (!has_read && !gids.reason.empty()) gids.outcome = topology::Outcome::unreadable;
-  std::sort(gids.value.begin(), gids.value.end(), [](const Gid& a, const Gid& b) { return a.index < b.index; });
+  std::ranges::sort(gids.value, [](const Gid& a, const Gid& b) { return a.index < b.index; });
   return gids;
 }
 

@@ -17,8 +17,8 @@ struct Gid {
   std::string interface;  ///< the network interface; "" if it could not be read
 
   [[nodiscard]] bool is_v2() const { return type == "RoCE v2"; }
-  [[nodiscard]] bool is_ipv4() const { return text.rfind("0000:0000:0000:0000:0000:ffff:", 0) == 0; }
-  [[nodiscard]] bool is_link_local() const { return text.rfind("fe80:", 0) == 0; }
+  [[nodiscard]] bool is_ipv4() const { return text.starts_with("0000:0000:0000:0000:0000:ffff:"); }
+  [[nodiscard]] bool is_link_local() const { return text.starts_with("fe80:"); }
 };
 
 /// The entries in use, by index. Linux shows zeros for unused entries, and refuses to show a container the entries of

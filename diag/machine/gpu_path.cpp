@@ -11,7 +11,7 @@
 namespace gdrkit::diag {
 namespace {
 
-bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.rfind("DMA", 0) == 0; }
+bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.starts_with("DMA"); }
 
 /// The worse of two types: translation, then unknown, then a group of another type.
 const Fact<std::string>& worse_of(const Fact<std::string>& a, const Fact<std::string>& b) {

@@ -27,7 +27,7 @@ struct GpuPath {
       ports;  ///< those that may redirect: below the common bridge; all up to the processor if there is none
   Fact<std::string>
       iommu;  ///< type of the groups; if they differ, the one that translates; absent: neither GPU is in a group
-  [[nodiscard]] bool is_translated() const { return iommu.is_found() && iommu.value.rfind("DMA", 0) == 0; }
+  [[nodiscard]] bool is_translated() const { return iommu.is_found() && iommu.value.starts_with("DMA"); }
 };
 
 /// All pairs of the first GPUs (PciTree::most_gpus).

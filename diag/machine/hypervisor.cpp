@@ -18,7 +18,7 @@ constexpr const char* cloud_names[] = {"Amazon EC2", "Google", "Alibaba Cloud"};
 
 template <std::size_t count>
 bool begins_with_any(const std::string& text, const char* const (&names)[count]) {
-  return std::any_of(names, names + count, [&](const char* name) { return text.rfind(name, 0) == 0; });
+  return std::any_of(names, names + count, [&](const char* name) { return text.starts_with(name); });
 }
 
 /// Bit 4 of the second extension byte in the firmware's first table (SMBIOS type 0); only root can read it.
@@ -59,7 +59,7 @@ Fact<std::string> by_firmware(const MachineView& view) {
   if (bit.is_found() || !begins_with_any(vendor.value, cloud_names)) {
     return {Outcome::absent, "", names};
   }
-  if (vendor.value.rfind("Amazon EC2", 0) == 0 && product.is_found()) {
+  if (vendor.value.starts_with("Amazon EC2") && product.is_found()) {
     const bool is_metal = product.value.find(".metal") != std::string::npos;
     return {is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names};
   }

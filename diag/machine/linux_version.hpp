@@ -21,7 +21,7 @@ struct LinuxVersion {
   if (!line.is_found()) return pass<LinuxVersion>(line);
   LinuxVersion version;
   const std::string start = "Linux version ";
-  if (line.value.rfind(start, 0) == 0) {
+  if (line.value.starts_with(start)) {
     version.text = line.value.substr(start.size(), line.value.find(' ', start.size()) - start.size());
   }
   if (std::sscanf(version.text.c_str(), "%d.%d", &version.major, &version.minor) != 2) {

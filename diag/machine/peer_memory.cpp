@@ -53,7 +53,7 @@ Fact<std::string> dmabuf_possible(const Machine& machine) {
   }
   // CUDA's result, from level probe or a recording, is stronger evidence than files. It can only rule dma-buf out.
   const auto& gpus = machine.probe.nvml.value.gpus;
-  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), exports_none)) {
+  if (!gpus.empty() && std::ranges::all_of(gpus, exports_none)) {
     return {Outcome::absent, "",
             "CUDA reports that " + gpus_without_dmabuf(machine) + " does not export dma-bufs (DMA_BUF_SUPPORTED is 0)"};
   }

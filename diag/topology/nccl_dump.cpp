@@ -54,7 +54,7 @@ class Reader {
       return a.function.address < b.function.address || (a.function.address == b.function.address && a.name < b.name);
     };
     for (auto* devices : {&dump_.tree.gpus, &dump_.tree.adapters, &dump_.tree.nvswitches}) {
-      std::sort(devices->begin(), devices->end(), by_address);
+      std::ranges::sort(*devices, by_address);
     }
     for (std::size_t i = 0; i < dump_.tree.gpus.size(); ++i) dump_.tree.gpus[i].name = "GPU" + std::to_string(i);
     for (std::size_t i = 0; i < dump_.tree.nvswitches.size(); ++i) {

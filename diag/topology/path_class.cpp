@@ -99,7 +99,7 @@ Distance nvshmem_distance(const TreeDevice& from, const TreeDevice& to) {
   const std::string& other = to.real_path.value;
   const auto parting = static_cast<std::size_t>(
       std::mismatch(path.begin(), path.end(), other.begin(), other.end()).first - path.begin());
-  const auto depth = std::count(path.begin(), path.end(), '/');
+  const auto depth = std::ranges::count(path, '/');
   const auto score = std::count(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(parting), '/');
   const std::string why = std::to_string(score) + " of " + std::to_string(depth) + " path components agree";
   if (score <= 3) return by_numa(from, to, true);
@@ -114,7 +114,7 @@ Distance ucx_distance(const TreeDevice& a, const TreeDevice& b) {
   const std::string devices = "/sys/devices";
   if (common == devices) return by_numa(a, b, true);
   const bool is_host_bridge =
-      common.rfind(devices + "/pci", 0) == 0 && common.find('/', devices.size() + 1) == std::string::npos;
+      common.starts_with(devices + "/pci") && common.find('/', devices.size() + 1) == std::string::npos;
   return {is_host_bridge ? PathClass::phb : PathClass::near, 0, "common path " + common};
 }
 

@@ -65,7 +65,7 @@ PciFunction read_function(const MachineView& view, const std::string& name, cons
 }
 
 bool is_function_name(std::string_view part) {
-  return std::count(part.begin(), part.end(), ':') == 2 && part.find('.') != std::string_view::npos &&
+  return std::ranges::count(part, ':') == 2 && part.find('.') != std::string_view::npos &&
          platform::parse_pci_address(part).has_value();
 }
 
@@ -79,9 +79,9 @@ class Reader {
     const auto by_address = [](const TreeDevice& a, const TreeDevice& b) {
       return a.function.address < b.function.address || (a.function.address == b.function.address && a.name < b.name);
     };
-    std::sort(tree_.gpus.begin(), tree_.gpus.end(), by_address);
-    std::sort(tree_.nvswitches.begin(), tree_.nvswitches.end(), by_address);
-    std::sort(tree_.adapters.begin(), tree_.adapters.end(), by_address);
+    std::ranges::sort(tree_.gpus, by_address);
+    std::ranges::sort(tree_.nvswitches, by_address);
+    std::ranges::sort(tree_.adapters, by_address);
     for (std::size_t i = 0; i < tree_.gpus.size(); ++i) tree_.gpus[i].name = "GPU" + std::to_string(i);
     for (std::size_t i = 0; i < tree_.nvswitches.size(); ++i) tree_.nvswitches[i].name = "NVSwitch" + std::to_string(i);
     return std::move(tree_);
@@ -173,7 +173,7 @@ class Reader {
 PciPlace parse_pci_place(const std::string& real_path) {
   PciPlace place;
   for (const std::string& part : split(real_path, '/')) {
-    if (part.rfind("pci", 0) == 0 && part.find(':') != std::string::npos) {
+    if (part.starts_with("pci") && part.find(':') != std::string::npos) {
       place.root = part;
       place.functions.clear();
     } else if (is_function_name(part)) {

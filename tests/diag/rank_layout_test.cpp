@@ -68,7 +68,7 @@ TEST_F(RankLayoutTest, SlicesCoverAllCoresOnceAndDifferByOneAtMost) {
     const auto cpus = cpus_of(slice);
     seen.insert(seen.end(), cpus.begin(), cpus.end());
   }
-  std::sort(seen.begin(), seen.end());
+  std::ranges::sort(seen);
   EXPECT_EQ(platform::to_list_text(seen), "0-25");
   EXPECT_EQ(seen.size(), 26u);
 }

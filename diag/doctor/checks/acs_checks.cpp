@@ -189,7 +189,7 @@ const Advice advice_acs_vm_ats = {
 void check_acs_vm_ats(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
   if (gpus.empty()) return;
-  if (std::none_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
+  if (std::ranges::none_of(gpus, [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
     return findings.add(State::skip, "", "no GPU is passed through to a guest (vfio-pci)");
   }
   if (cannot_see_ports(machine, findings)) return;

@@ -15,14 +15,14 @@ namespace {
 /// True if a ConnectX-8 has a second function, through which it accesses GPU memory over its own path.
 bool has_data_direct(const Machine& machine) {
   const auto& all = machine.mellanox;
-  return std::any_of(all.begin(), all.end(), [&](const std::string& address) {
+  return std::ranges::any_of(all, [&](const std::string& address) {
     return machine.view.number("/sys/bus/pci/devices/" + address + "/device").value == 0x2100;
   });
 }
 
 bool is_dmabuf_alone(const Machine& machine) {
   const auto beliefs = peer_memory_beliefs(machine.view);
-  return std::any_of(beliefs.begin(), beliefs.end(), [](const Belief& belief) { return !belief.file.is_found(); });
+  return std::ranges::any_of(beliefs, [](const Belief& belief) { return !belief.file.is_found(); });
 }
 
 /// Adds libibverbs' result for each adapter, which is stronger evidence than exported symbols. Returns false if

@@ -46,7 +46,7 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
       findings.add(State::unknown, device.address, type.reason);
       continue;
     }
-    const bool is_translated = type.value.rfind("DMA", 0) == 0;
+    const bool is_translated = type.value.starts_with("DMA");
     if (is_translated && needed.value) {
       const std::string text = "its IOMMU group is of type " + type.value;
       findings.add(needed.is_found() ? State::ok : State::unknown, device.address,

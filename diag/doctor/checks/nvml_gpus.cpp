@@ -23,7 +23,7 @@ std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& 
     const auto is_this = [&](const PciDevice& device) { return device.address == gpu.address.value; };
     if (!gpu.address.is_found()) {
       findings.add(State::unknown, cli::format("GPU %lld", static_cast<long long>(gpu.index)), gpu.address.reason);
-    } else if (std::any_of(machine.gpus.begin(), machine.gpus.end(), is_this)) {
+    } else if (std::ranges::any_of(machine.gpus, is_this)) {
       shown.push_back(&gpu);
     }
   }

@@ -98,8 +98,8 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
   const auto image = [&](const Adapter& adapter) {
     return machine.view.line(adapter.folder + "/sys_image_guid").value;
   };
-  const auto own = std::find_if(machine.adapters.begin(), machine.adapters.end(),
-                                [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
+  const auto own = std::ranges::find_if(machine.adapters,
+                                        [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
   if (own == machine.adapters.end()) return "";
   const std::string wanted = image(*own);
   if (wanted.find_first_not_of("0:") == std::string::npos) return "";

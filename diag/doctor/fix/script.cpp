@@ -58,7 +58,7 @@ std::string commands(const std::string& text, const Case& one) {
 
 bool has_code(const std::string& text) {
   const auto lines = split(text, '\n');
-  return std::any_of(lines.begin(), lines.end(), [](const auto& line) { return !line.empty() && line[0] != '#'; });
+  return std::ranges::any_of(lines, [](const auto& line) { return !line.empty() && line[0] != '#'; });
 }
 
 /// Start of a part: if a command fails, the output shows to which check it belongs.
@@ -124,8 +124,7 @@ class Writer {
         "gdrkit has changed nothing. Read every part, remove the parts that you do not need, then run the script as "
         "root.");
     for (const CheckResult& result : examination_.results) {
-      const bool has_fault =
-          std::any_of(cases_.begin(), cases_.end(), [&](const Case& one) { return one.check == result.check; });
+      const bool has_fault = std::ranges::any_of(cases_, [&](const Case& one) { return one.check == result.check; });
       for (const Finding& finding : result.findings) {
         if (has_fault || finding.state != State::unknown) continue;
         text +=

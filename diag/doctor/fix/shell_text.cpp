@@ -21,8 +21,7 @@ bool is_safe(char character) {
 }  // namespace
 
 bool is_safe_word(const std::string& text) {
-  return !text.empty() && text.size() <= longest_word && text.front() != '-' &&
-         std::all_of(text.begin(), text.end(), is_safe);
+  return !text.empty() && text.size() <= longest_word && text.front() != '-' && std::ranges::all_of(text, is_safe);
 }
 
 std::optional<std::string> shell_word(const std::string& text) {

@@ -13,8 +13,7 @@ const char* name_of(Judgment judgment) {
 }
 
 Known all_of(std::initializer_list<Known> facts) {
-  return *std::min_element(facts.begin(), facts.end(),
-                           [](const Known& a, const Known& b) { return a.judgment < b.judgment; });
+  return *std::ranges::min_element(facts, [](const Known& a, const Known& b) { return a.judgment < b.judgment; });
 }
 
 Access judge(const AccessFacts& facts) {

@@ -53,8 +53,8 @@ Known gpu_fact(const Machine& machine, const std::string& address) {
   const auto control = machine.view.node("/dev/nvidiactl");
   if (control.is_unknown()) return {Judgment::unknown, control.reason};
   if (control.is_absent()) return {Judgment::no, "no /dev/nvidiactl"};
-  const bool has_node = std::any_of(names.value.begin(), names.value.end(), [](const std::string& name) {
-    return name.size() > 6 && name.rfind("nvidia", 0) == 0 && name[6] >= '0' && name[6] <= '9';
+  const bool has_node = std::ranges::any_of(names.value, [](const std::string& name) {
+    return name.size() > 6 && name.starts_with("nvidia") && name[6] >= '0' && name[6] <= '9';
   });
   return has_node ? Known{Judgment::yes, ""} : Known{Judgment::no, "no /dev/nvidiaN of a GPU"};
 }
