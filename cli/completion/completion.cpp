@@ -61,9 +61,7 @@ ExitCode run_completion(Front front, int argc, char** argv) {
                                                      : shell == "fish" ? &fish_script
                                                                        : nullptr;
   if (script == nullptr) {
-    throw Failure(
-        ExitCode::usage,
-        "gdrkit completion: the shell is missing; give bash, zsh or fish, for example: gdrkit completion bash");
+    reject("gdrkit completion: the shell is missing; give bash, zsh or fish, for example: gdrkit completion bash");
   }
   std::fputs(script(all_entries()).c_str(), stdout);
   return ExitCode::ok;

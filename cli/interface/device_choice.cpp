@@ -47,8 +47,8 @@ void check_backend(const std::string& wanted) {
   }
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  throw Failure(ExitCode::usage, "unknown backend '" + wanted + "'" + " (GDRKIT_BACKEND)" +
-                                     did_you_mean(wanted, names) + "; use one of " + all);
+  reject("unknown backend '" + wanted + "'" + " (GDRKIT_BACKEND)" + did_you_mean(wanted, names) + "; use one of " +
+         all);
 }
 
 GpuFacts find_gpus() {
@@ -83,7 +83,7 @@ DeviceChoice choose_device(const GpuFacts& facts) {
 std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
   if (choice.is_emulated) {
     const auto count = platform::emulated_device_count();
-    if (!count.has_value()) throw Failure(ExitCode::usage, count.error().text());
+    if (!count.has_value()) reject(count.error().text());
   }
   auto device = choice.is_emulated ? platform::open_emulated_device(ordinal) : platform::open_cuda_device(ordinal);
   if (!device.has_value()) {

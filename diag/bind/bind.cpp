@@ -89,13 +89,11 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   char* end = nullptr;
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bind: invalid --gpu %s: this machine has %s, numbered from 0 in PCI order",
-                                   options.gpu.c_str(), cli::counted(layout.ranks.size(), "GPU").c_str()));
+    cli::reject(cli::format("gdrkit bind: invalid --gpu %s: this machine has %s, numbered from 0 in PCI order",
+                            options.gpu.c_str(), cli::counted(layout.ranks.size(), "GPU").c_str()));
   }
   if (usable.is_proven && std::ranges::find(usable.gpus, number) == usable.gpus.end()) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         cli::format("gdrkit bind: invalid --gpu %s: this process can open only these GPUs (numbered in PCI order): %s",
                     options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
@@ -207,12 +205,11 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
 
 cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
+    cli::reject("gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
   if (options.json.is_on_stdout() && !options.is_dry)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use "
-                       "--json=FILE or --dry-run");
+    cli::reject(
+        "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use "
+        "--json=FILE or --dry-run");
   try {
     if (const auto printed = bind_near_gpu(options, *program)) return *printed;
   } catch (const cli::Failure& failure) {
@@ -255,9 +252,8 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
   if (const auto ended = cli::parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bind: unexpected '%s' before --; write gdrkit bind -- %s", words[0].c_str(),
-                                   words[0].c_str()));
+    cli::reject(cli::format("gdrkit bind: unexpected '%s' before --; write gdrkit bind -- %s", words[0].c_str(),
+                            words[0].c_str()));
   return run(options, &program);
 }
 

@@ -16,7 +16,7 @@
 namespace gdrkit::diag::bind {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + why); }
+[[noreturn]] void refuse(const std::string& why) { cli::reject("gdrkit bind: " + why); }
 
 bool contains(const std::vector<std::size_t>& gpus, std::size_t gpu) {
   return std::ranges::find(gpus, gpu) != gpus.end();

@@ -25,14 +25,13 @@ LocalRank find_local_rank(const Lookup& lookup) {
   if (rank.variable.empty()) {
     std::string names;
     for (const char* name : local_rank_variables) names += std::string(names.empty() ? "" : ", ") + name;
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: cannot find the local rank: none of " + names +
-                           " is set; start gdrkit bind with mpirun, srun or torchrun, or choose the GPU with --gpu N");
+    cli::reject("gdrkit bind: cannot find the local rank: none of " + names +
+                " is set; start gdrkit bind with mpirun, srun or torchrun, or choose the GPU with --gpu N");
   }
   const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
   if (error != std::errc() || stop != first.data() + first.size()) {
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + rank.variable + "='" + first +
-                                                 "' is not a rank; set it to 0 or a greater number, or use --gpu N");
+    cli::reject("gdrkit bind: " + rank.variable + "='" + first +
+                "' is not a rank; set it to 0 or a greater number, or use --gpu N");
   }
   return rank;
 }

@@ -13,7 +13,7 @@ namespace gdrkit::diag::bind {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: cannot use CUDA_VISIBLE_DEVICES='" + text + "': " + why);
+  cli::reject("gdrkit bind: cannot use CUDA_VISIBLE_DEVICES='" + text + "': " + why);
 }
 
 std::vector<std::string> words_of(const std::string& text) {

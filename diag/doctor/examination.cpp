@@ -28,10 +28,8 @@ void refuse_unknown_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const auto& checks = all_checks();
     if (std::ranges::none_of(checks, [&](const Check& check) { return does_match(check, word); })) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to see all checks and groups",
-                      word.c_str()));
+      cli::reject(cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to see all checks and groups",
+                              word.c_str()));
     }
   }
 }
@@ -68,8 +66,7 @@ const Check& check_named(const std::string& id) {
   const auto& checks = all_checks();
   const auto found = std::ranges::find_if(checks, [&](const Check& check) { return id == check.id; });
   if (found != checks.end()) return *found;
-  throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to see all check IDs", id.c_str()));
+  cli::reject(cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to see all check IDs", id.c_str()));
 }
 
 void refuse_without_probe(const Selection& selection, const MachineView& view) {
@@ -79,10 +76,8 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
       return does_match(check, word) && !is_out_of_reach(check, view, selection.level);
     };
     if (std::ranges::any_of(checks, can_run)) continue;
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("cannot run --only %s at --level quick: the selected checks open devices; add --level probe",
-                    word.c_str()));
+    cli::reject(cli::format(
+        "cannot run --only %s at --level quick: the selected checks open devices; add --level probe", word.c_str()));
   }
 }
 
@@ -97,7 +92,7 @@ std::vector<const Check*> select(const Selection& selection) {
     const bool is_wanted = only.empty() || std::ranges::any_of(only, named);
     if (is_wanted && std::ranges::none_of(skip, named)) chosen.push_back(&check);
   }
-  if (chosen.empty()) throw cli::Failure(cli::ExitCode::usage, "--only and --skip leave no check to run");
+  if (chosen.empty()) cli::reject("--only and --skip leave no check to run");
   return chosen;
 }
 

@@ -102,17 +102,16 @@ void print_dotenv(const Document& document) { print_assignments(document, ""); }
 
 void print_nccl_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::nccl))
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         "gdrkit env: cannot write nccl.conf: only NCCL uses this file; use 'gdrkit env nccl --format nccl.conf'");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit env: cannot write ucx.conf: only UCX and Open MPI use this file; use "
-                       "'gdrkit env ucx --format ucx.conf'");
+    cli::reject(
+        "gdrkit env: cannot write ucx.conf: only UCX and Open MPI use this file; use "
+        "'gdrkit env ucx --format ucx.conf'");
   print_assignments(document, "UCX_");
 }
 
@@ -240,7 +239,7 @@ void print_as(const std::string& format_name, const Document& document) {
   for (const Format& one : formats) {
     if (format_name == one.name) return one.print(document);
   }
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit env: unknown format '" + format_name + "'");
+  cli::reject("gdrkit env: unknown format '" + format_name + "'");
 }
 
 }  // namespace gdrkit::diag::env

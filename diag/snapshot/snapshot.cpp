@@ -22,20 +22,17 @@ namespace {
 /// Runs before anything is read, so that an error is reported at once.
 void check_target(const std::string& file, bool is_forced, const cli::DocumentOption& json) {
   if (json.is_in_file() && cli::are_one_file(json.path, file))
-    throw cli::Failure(cli::ExitCode::usage, "cannot write --json and the archive to the same file " + file);
+    cli::reject("cannot write --json and the archive to the same file " + file);
   if (file == "-") {
     if (json.is_on_stdout())
-      throw cli::Failure(cli::ExitCode::usage,
-                         "cannot write both the archive and --json to standard output; use --json=FILE");
+      cli::reject("cannot write both the archive and --json to standard output; use --json=FILE");
     if (::isatty(STDOUT_FILENO) != 0)
-      throw cli::Failure(cli::ExitCode::usage,
-                         "cannot write an archive to a terminal; give a file name, or redirect the output (> FILE)");
+      cli::reject("cannot write an archive to a terminal; give a file name, or redirect the output (> FILE)");
     return;
   }
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_forced)
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("cannot write %s: the file exists; use --force to replace it", file.c_str()));
+    cli::reject(cli::format("cannot write %s: the file exists; use --force to replace it", file.c_str()));
   cli::check_can_write(file);
 }
 
@@ -108,9 +105,7 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
     if (!json.is_on_stdout()) print_recorded_paths();
     return cli::ExitCode::ok;
   }
-  if (words.size() != 1)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "invalid arguments: give one FILE for the archive, or - for standard output");
+  if (words.size() != 1) cli::reject("invalid arguments: give one FILE for the archive, or - for standard output");
   check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
   Recording recording = record(view);

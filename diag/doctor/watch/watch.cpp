@@ -125,20 +125,16 @@ double parse_interval(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && end == text.c_str() + text.size();
   if (!is_number || !(seconds >= shortest_seconds && seconds <= longest_seconds)) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("invalid interval --watch %s: give the seconds between two polls, from 0.01 to 86400",
-                    text.c_str()));
+    cli::reject(cli::format("invalid interval --watch %s: give the seconds between two polls, from 0.01 to 86400",
+                            text.c_str()));
   }
   return seconds;
 }
 
 cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("cannot watch a recording (--root %s): counters in an archive do not change; omit --root",
-                    plan.root.c_str()));
+    cli::reject(cli::format("cannot watch a recording (--root %s): counters in an archive do not change; omit --root",
+                            plan.root.c_str()));
   }
   const EndSignals signals;
   Counters before;
