@@ -36,12 +36,6 @@ Values values_of(const Operands& operands) {
   return {operands.words, operands.target != nullptr && operands.words.empty()};
 }
 
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
-
 ExitCode run_completion(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   CommandLine line;

@@ -45,10 +45,8 @@ void check_backend(const std::string& wanted) {
     names.emplace_back(report.name);
     report.struct_size = sizeof(report);
   }
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  reject("unknown backend '" + wanted + "'" + " (GDRKIT_BACKEND)" + did_you_mean(wanted, names) + "; use one of " +
-         all);
+  reject("unknown backend '" + wanted + "' (GDRKIT_BACKEND)" + did_you_mean(wanted, names) + "; use one of " +
+         joined(names, ", "));
 }
 
 GpuFacts find_gpus() {

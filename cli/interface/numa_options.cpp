@@ -108,12 +108,10 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
   if (!placed.is_as_wanted()) {
-    std::string cause;
-    for (const std::string& note : placed.notes) cause += (cause.empty() ? "" : "; ") + note;
-    throw Failure(
-        ExitCode::cannot_run,
-        format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind", choice.pair.cpu_node,
-               choice.pair.memory_node, cause.empty() ? placed.line().c_str() : cause.c_str()));
+    const std::string cause = placed.notes.empty() ? placed.line() : joined(placed.notes, "; ");
+    throw Failure(ExitCode::cannot_run,
+                  format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind",
+                         choice.pair.cpu_node, choice.pair.memory_node, cause.c_str()));
   }
   return placed;
 }

@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "cli/interface/command_line.hpp"
-#include "cli/interface/help_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::cli {

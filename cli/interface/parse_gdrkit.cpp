@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "cli/interface/command_line.hpp"
-#include "cli/interface/help_text.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::cli {
@@ -54,9 +54,7 @@ std::string refuse_empty(const std::string& text) {
 
 std::string choose(const Option& option, const std::vector<std::string>& words, const std::string& text) {
   if (std::ranges::find(words, text) != words.end()) return text;
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  refuse(option, text, "is not one of " + all + did_you_mean(text, words));
+  refuse(option, text, "is not one of " + joined(words, ", ") + did_you_mean(text, words));
 }
 
 void add(CLI::App& app, const Option& option) {

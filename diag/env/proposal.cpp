@@ -46,12 +46,6 @@ bool is_plain(const std::string& name) {
              std::string::npos;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
-
 std::vector<std::string> devices_of(const Facts& facts) {
   std::vector<std::string> devices;
   for (const std::size_t index : facts.chosen) devices.push_back(facts.layout.adapters[index].device());
@@ -82,9 +76,9 @@ Facts gather(const Machine& machine, const Environment& environment, const Libra
 bool Proposal::is_for(CommLibrary library) const { return std::ranges::find(libraries, library) != libraries.end(); }
 
 std::string Proposal::library_names() const {
-  std::string names;
-  for (const CommLibrary library : libraries) names += (names.empty() ? "" : ",") + std::string(name_of(library));
-  return names;
+  std::vector<std::string> names;
+  for (const CommLibrary library : libraries) names.emplace_back(name_of(library));
+  return joined(names, ",");
 }
 
 Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) {

@@ -115,12 +115,12 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
                              {"env.nvshmem"}});
   }
   const auto called = [&](std::size_t index) { return facts.layout.adapters[index].name; };
-  const auto is_other = [&](std::size_t index) { return called(index).rfind("mlx5", 0) != 0; };
+  const auto is_other = [&](std::size_t index) { return !called(index).starts_with("mlx5"); };
   if (!facts.chosen.empty() && std::ranges::all_of(facts.chosen, is_other)) {
     const std::string first = called(facts.chosen.front());
     const std::string prefix = first.substr(0, first.find_first_of("_0123456789"));
     const bool is_common =
-        std::ranges::all_of(facts.chosen, [&](std::size_t index) { return called(index).rfind(prefix, 0) == 0; });
+        std::ranges::all_of(facts.chosen, [&](std::size_t index) { return called(index).starts_with(prefix); });
     if (is_common && is_plain(prefix))
       proposal->job.push_back({"NVSHMEM_HCA_PREFIX",
                                prefix,
@@ -155,7 +155,7 @@ void propose_mvapich2(const Facts& facts, Proposal* proposal) {
   proposal->job.push_back(
       {"MV2_USE_CUDA", "1", "MVAPICH2-GDR handles GPU memory only with this setting", {"drv.loaded"}});
   const auto library = facts.libraries.named("libgdrapi");
-  if (library.is_found() && is_plain(joined({library.value.front().name}, ""))) {
+  if (library.is_found() && is_plain(library.value.front().name)) {
     const std::string path = library.value.front().path;
     if (path.find_first_of(" \t\n'\"\\$`") == std::string::npos) {
       proposal->job.push_back(
