@@ -8,7 +8,7 @@
 
 #include "cli/interface/json_document.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "diag/doctor/difference.hpp"
+#include "diag/doctor/doctor_text.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -34,10 +34,9 @@ void add(const Examination& examination, std::vector<const Finding*> Sides::*sid
 
 bool is_same(const Check& check, const Sides& sides) {
   const bool is_count = std::ranges::any_of(counting, [&](const std::string& id) { return id == check.id; });
-  return std::ranges::equal(sides.left, sides.right.begin(), sides.right.end(),
-                            [&](const Finding* one, const Finding* other) {
-                              return one->state == other->state && (is_count || one->text == other->text);
-                            });
+  return std::ranges::equal(sides.left, sides.right, [&](const Finding* one, const Finding* other) {
+    return one->state == other->state && (is_count || one->text == other->text);
+  });
 }
 
 /// At level quick a live machine skips the checks of level probe. That is not a difference.

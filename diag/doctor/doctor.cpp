@@ -8,10 +8,8 @@
 #include <optional>
 
 #include "cli/interface/common_options.hpp"
-#include "diag/doctor/difference.hpp"
 #include "diag/doctor/doctor_text.hpp"
 #include "diag/doctor/examination.hpp"
-#include "diag/doctor/fix/script.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 #include "diag/doctor/watch/watch.hpp"
 

@@ -10,7 +10,7 @@ namespace {
 /// `word` is an ID, a group, or the part of an ID before the dot (`env` is the group `environment`). A final * matches
 /// any ID that starts with the word.
 bool does_match(const Check& check, const std::string& word) {
-  if (!word.empty() && word.back() == '*') return std::string(check.id).rfind(word.substr(0, word.size() - 1), 0) == 0;
+  if (!word.empty() && word.back() == '*') return std::string(check.id).starts_with(word.substr(0, word.size() - 1));
   const std::string id = check.id;
   return word == id || word == check.group || word == id.substr(0, id.find('.'));
 }

@@ -8,7 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "diag/env/proposal.hpp"
-#include "diag/machine/data_direct.hpp"
+#include "diag/machine/grace.hpp"
 
 namespace gdrkit::diag::env {
 namespace {
@@ -67,7 +67,7 @@ int common_gid(const Facts& facts) {
         own.insert(gid);
     }
     std::set<int> both;
-    std::set_intersection(common.begin(), common.end(), own.begin(), own.end(), std::inserter(both, both.begin()));
+    std::ranges::set_intersection(common, own, std::inserter(both, both.begin()));
     common = is_first ? own : both;
     is_first = false;
   }

@@ -19,7 +19,7 @@ constexpr std::size_t cores_recommended = 2;  // one for the program, one for th
 
 std::vector<int> common(const std::vector<int>& one, const std::vector<int>& other) {
   std::vector<int> both;
-  std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(both));
+  std::ranges::set_intersection(one, other, std::back_inserter(both));
   return both;
 }
 

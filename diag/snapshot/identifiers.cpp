@@ -36,8 +36,7 @@ std::size_t run_of(std::string_view text, std::size_t at, Predicate is) {
 char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
 
 bool are_alike(std::string_view text, std::string_view word) {
-  return text.size() == word.size() &&
-         std::ranges::equal(text, word.begin(), [](char a, char b) { return lower(a) == lower(b); });
+  return std::ranges::equal(text, word, [](char a, char b) { return lower(a) == lower(b); });
 }
 
 /// Other texts rarely contain such a word, so it is also searched for in other cases and as part of a longer name.

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "diag/doctor/check.hpp"
-
 namespace gdrkit::diag::snapshot {
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/snapshot/redaction.hpp"
+#include "diag/snapshot/recording.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -17,8 +17,8 @@ constexpr const char* hidden_switch = "fffffff:ff:ff.0";
 
 /// NCCL reads bytes, other readers UTF-8. No valid name contains characters other than ASCII.
 std::string attribute_text(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
   return xml_escaped(text);
 }
 

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: MIT
 // Group acs: Access Control Services of the ports between two GPUs or GPU and adapter, which may send packets up to the
 // processor.
-#include "diag/machine/acs.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/data_direct.hpp"
-#include "diag/machine/gpu_path.hpp"
+#include "diag/machine/grace.hpp"
 #include "diag/machine/pci_config.hpp"
+#include "diag/machine/pci_path.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "diag/doctor/check.hpp"
+#include "diag/machine/adapter_ports.hpp"
 #include "diag/machine/counters.hpp"
 #include "diag/machine/environment.hpp"
-#include "diag/machine/gids.hpp"
 #include "diag/machine/topology_facts.hpp"
 
 namespace gdrkit::diag::doctor {

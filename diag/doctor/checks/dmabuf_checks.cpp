@@ -6,7 +6,6 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/elf_file.hpp"
 #include "diag/machine/libraries.hpp"
-#include "diag/machine/linux_version.hpp"
 #include "diag/machine/peer_memory.hpp"
 
 namespace gdrkit::diag::doctor {
@@ -63,9 +62,9 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
   const auto version = read_linux_version(machine.view);
   if (!version.is_found()) return findings.add_unknown("", version);
   const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
-  findings.add(has_dmabuf(version.value) ? State::ok
-               : is_red_hat              ? State::info
-                                         : State::warn,
+  findings.add(version.value.has_dmabuf() ? State::ok
+               : is_red_hat               ? State::info
+                                          : State::warn,
                "Linux", version.value.text);
 }
 

@@ -8,7 +8,7 @@
 
 #include "cli/interface/shell_word.hpp"
 #include "diag/doctor/checks/environment_checks.hpp"
-#include "diag/machine/data_direct.hpp"
+#include "diag/machine/grace.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

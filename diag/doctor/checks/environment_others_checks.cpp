@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "diag/doctor/check.hpp"
 #include "diag/doctor/checks/environment_checks.hpp"
-#include "diag/doctor/checks/initramfs.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -7,7 +7,6 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/elf_file.hpp"
 #include "diag/machine/libraries.hpp"
-#include "diag/machine/linux_version.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/interface/wrapped_text.hpp"
-#include "diag/doctor/checks/nvml_gpus.hpp"
+#include "diag/doctor/check.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

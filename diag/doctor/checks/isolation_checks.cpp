@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: MIT
 // Group isolation: the IOMMU, which may redirect or refuse packets between GPU and adapter.
 #include "diag/doctor/check.hpp"
-#include "diag/machine/data_direct.hpp"
-#include "diag/machine/gpu_path.hpp"
-#include "diag/machine/grace_smmu.hpp"
-#include "diag/machine/linux_version.hpp"
+#include "diag/machine/grace.hpp"
+#include "diag/machine/pci_path.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/grace_smmu.hpp"
+#include "diag/machine/grace.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -51,7 +51,7 @@ bool parse_xid(const std::string& text, std::string* address, unsigned* number) 
   if (at == std::string::npos || std::sscanf(text.c_str() + at, "NVRM: Xid (%31[^)]): %u", place, number) != 2)
     return false;
   *address = place;
-  if (address->rfind("PCI:", 0) == 0) *address = address->substr(4);
+  if (address->starts_with("PCI:")) *address = address->substr(4);
   return true;
 }
 

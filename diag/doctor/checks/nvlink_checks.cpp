@@ -3,8 +3,7 @@
 // Group nvlink: the links between GPUs, the fabric manager and IMEX. Level probe.
 #include <algorithm>
 
-#include "diag/doctor/checks/initramfs.hpp"
-#include "diag/doctor/checks/nvml_gpus.hpp"
+#include "diag/doctor/check.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -22,7 +22,7 @@ Fact<double> read_speed(const MachineView& view, const std::string& path) {
   if (!line.is_found()) return pass<double>(line);
   char* end = nullptr;
   const double speed = std::strtod(line.value.c_str(), &end);
-  if (std::string(end).rfind(" GT/s", 0) != 0 || speed <= unknown_speed || speed > 1000) {
+  if (!std::string_view(end).starts_with(" GT/s") || speed <= unknown_speed || speed > 1000) {
     return {Outcome::malformed, speed, path + ": '" + line.value + "' is not a speed"};
   }
   return found(speed);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/container.hpp"
 #include "diag/machine/peer_memory.hpp"
+#include "diag/machine/virtualization.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

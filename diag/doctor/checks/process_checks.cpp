@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/container.hpp"
+#include "diag/machine/virtualization.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "diag/doctor/check.hpp"
+#include "diag/machine/adapter_ports.hpp"
 #include "diag/machine/environment.hpp"
-#include "diag/machine/gids.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -6,8 +6,7 @@
 #include <map>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/drop_ins.hpp"
-#include "diag/machine/hypervisor.hpp"
+#include "diag/machine/virtualization.hpp"
 
 namespace gdrkit::diag::doctor {
 

@@ -6,7 +6,7 @@
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/topology_facts.hpp"
-#include "diag/topology/narrowest_link.hpp"
+#include "diag/topology/pci_tree.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

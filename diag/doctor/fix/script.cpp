@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/doctor/fix/script.hpp"
+#include "diag/doctor/doctor_text.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "diag/doctor/fix/fault_object.hpp"
-#include "diag/doctor/fix/shell_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::diag::doctor {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "diag/doctor/checks/environment_checks.hpp"
+#include "diag/doctor/verdict/access.hpp"
 #include "diag/doctor/verdict/causes.hpp"
-#include "diag/doctor/verdict/mapping.hpp"
 #include "diag/machine/peer_memory.hpp"
 #include "diag/machine/topology_facts.hpp"
 
@@ -143,7 +143,7 @@ class Judge {
   std::set<std::string> ports_between(std::size_t gpu, std::size_t adapter) const {
     const auto& a = topology_.tree.gpus[gpu].bridges;
     const auto& b = topology_.tree.adapters[adapter].bridges;
-    const auto [left, right] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    const auto [left, right] = std::ranges::mismatch(a, b);
     std::set<std::string> ports;
     if (left == a.begin()) return ports;
     for (auto at = left; at != a.end(); ++at) ports.insert(topology_.tree.bridges[*at].name);
