@@ -26,7 +26,7 @@ std::string file_name(const char* path) {
 const Subcommand* find_by_program(const char* path) {
   std::string name = file_name(path);
   constexpr char prefix[] = "gdrcopy_";
-  if (name.rfind(prefix, 0) == 0) name = name.substr(sizeof(prefix) - 1);
+  if (name.starts_with(prefix)) name = name.substr(sizeof(prefix) - 1);
   const Subcommand* found = find_subcommand(name);
   return found != nullptr && found->has_gdrcopy_name ? found : nullptr;
 }
@@ -117,7 +117,7 @@ int refuse(const std::string& word) {
   std::vector<std::string> names = {"help", "--help", "--version"};
   for (const Subcommand& subcommand : all_subcommands()) names.emplace_back(subcommand.name);
   std::fprintf(stderr, "gdrkit: unknown %s '%s'%s\nTry: gdrkit --help\n",
-               word.rfind("-", 0) == 0 ? "option" : "subcommand", printable(word).c_str(),
+               word.starts_with("-") ? "option" : "subcommand", printable(word).c_str(),
                did_you_mean(word, names).c_str());
   return static_cast<int>(ExitCode::usage);
 }

@@ -36,12 +36,6 @@ Values values_of(const Operands& operands) {
   return {operands.words, operands.target != nullptr && operands.words.empty()};
 }
 
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
-
 ExitCode run_completion(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   CommandLine line;
@@ -61,9 +55,7 @@ ExitCode run_completion(Front front, int argc, char** argv) {
                                                      : shell == "fish" ? &fish_script
                                                                        : nullptr;
   if (script == nullptr) {
-    throw Failure(
-        ExitCode::usage,
-        "gdrkit completion: the shell is missing; give bash, zsh or fish, for example: gdrkit completion bash");
+    reject("gdrkit completion: the shell is missing; give bash, zsh or fish, for example: gdrkit completion bash");
   }
   std::fputs(script(all_entries()).c_str(), stdout);
   return ExitCode::ok;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/interface/wrapped_text.hpp"
 #include "cli/subcommand.hpp"
 
 namespace gdrkit::cli::completion {
@@ -26,8 +27,6 @@ struct Values {
 [[nodiscard]] Values values_of(const Operands& operands);
 [[nodiscard]] bool takes_value(const Option& option);  ///< true for a document option, whose value is optional
 [[nodiscard]] bool is_document(const Option& option);
-
-[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
 
 [[nodiscard]] std::string bash_script(const std::vector<Entry>& entries);
 [[nodiscard]] std::string zsh_script(const std::vector<Entry>& entries);

@@ -22,9 +22,8 @@ void check_documents(const CommandLine& line) {
     const std::string name = std::string("--") + option.long_name;
     if ((*target)->is_on_stdout()) {
       if (on_stdout != nullptr) {
-        throw Failure(ExitCode::usage,
-                      format("gdrkit %s: cannot write both --%s and %s to standard output; use %s=FILE", line.name,
-                             on_stdout->long_name, name.c_str(), name.c_str()));
+        reject(format("gdrkit %s: cannot write both --%s and %s to standard output; use %s=FILE", line.name,
+                      on_stdout->long_name, name.c_str(), name.c_str()));
       }
       on_stdout = &option;
       continue;
@@ -32,8 +31,8 @@ void check_documents(const CommandLine& line) {
     const std::string& path = (*target)->path;
     for (const auto& [other, other_path] : files) {
       if (!are_one_file(path, other_path)) continue;
-      throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s name the same file, %s; use different files",
-                                            line.name, other->long_name, name.c_str(), path.c_str()));
+      reject(format("gdrkit %s: --%s and %s name the same file, %s; use different files", line.name, other->long_name,
+                    name.c_str(), path.c_str()));
     }
     files.emplace_back(&option, path);
     check_can_write(path);
@@ -45,8 +44,7 @@ void ask_for_emulation(const CommandLine& line) {
     const auto* const value = std::get_if<std::string*>(&option.target);
     if (value == nullptr || std::string(option.long_name) != "backend") continue;
     if ((*value)->empty() || **value == "emulated") continue;
-    throw Failure(ExitCode::usage, format("gdrkit %s: cannot combine --emulated with --backend %s; omit one", line.name,
-                                          (*value)->c_str()));
+    reject(format("gdrkit %s: cannot combine --emulated with --backend %s; omit one", line.name, (*value)->c_str()));
   }
   if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0)
     throw Failure(ExitCode::failed, format("gdrkit %s: cannot set GDRKIT_BACKEND=emulated for --emulated: %s",

@@ -73,6 +73,11 @@ struct CommandLine {
   std::vector<RefusedOption> refused{};  ///< only for `gdrkit <name>`
 };
 
+/// The output of --help for `gdrkit <name>`. The defaults are the current values of the targets.
+[[nodiscard]] std::string help_text(const CommandLine& line);
+/// For the name of a GDRCopy tool, called as `program`.
+[[nodiscard]] std::string gdrcopy_help_text(const CommandLine& line, const std::string& program);
+
 /// Fills the targets. Returns an exit code if the program must end now: help, version or an error message was printed.
 /// gdrcopy: short options by getopt, numbers by strtol with base 0, exit code 1 for invalid ones.
 [[nodiscard]] std::optional<ExitCode> parse_gdrcopy(const CommandLine& line, int argc, char** argv);

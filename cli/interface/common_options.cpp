@@ -31,7 +31,7 @@ void check_copy_kernel(const std::string& wanted) {
     }
     names += std::string(names.empty() ? "" : ", ") + name;
   }
-  throw Failure(ExitCode::usage, format("unknown copy kernel '%s'; use one of %s", wanted.c_str(), names.c_str()));
+  reject(format("unknown copy kernel '%s'; use one of %s", wanted.c_str(), names.c_str()));
 }
 
 Option json_option(DocumentOption* target, const std::string& schema) {

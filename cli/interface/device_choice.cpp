@@ -45,10 +45,8 @@ void check_backend(const std::string& wanted) {
     names.emplace_back(report.name);
     report.struct_size = sizeof(report);
   }
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  throw Failure(ExitCode::usage, "unknown backend '" + wanted + "'" + " (GDRKIT_BACKEND)" +
-                                     did_you_mean(wanted, names) + "; use one of " + all);
+  reject("unknown backend '" + wanted + "' (GDRKIT_BACKEND)" + did_you_mean(wanted, names) + "; use one of " +
+         joined(names, ", "));
 }
 
 GpuFacts find_gpus() {
@@ -83,14 +81,14 @@ DeviceChoice choose_device(const GpuFacts& facts) {
 std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
   if (choice.is_emulated) {
     const auto count = platform::emulated_device_count();
-    if (!count.has_value()) throw Failure(ExitCode::usage, count.error().text());
+    if (!count.has_value()) reject(count.error().text());
   }
   auto device = choice.is_emulated ? platform::open_emulated_device(ordinal) : platform::open_cuda_device(ordinal);
   if (!device.has_value()) {
     const int code = device.error().vendor_code;
     const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
     const std::string text = device.error().text();
-    const bool has_operation = text.rfind("cannot open", 0) == 0;
+    const bool has_operation = text.starts_with("cannot open");
     throw Failure(ExitCode::cannot_run,
                   name + (has_operation ? "" : format("cannot open device %d: ", ordinal)) + text);
   }

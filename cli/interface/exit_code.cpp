@@ -9,6 +9,8 @@
 
 namespace gdrkit::cli {
 
+void reject(const std::string& message) { throw Failure(ExitCode::usage, message); }
+
 void fail_assertion(const char* expression, const char* file, int line, const std::string& reason) {
   const std::string assertion = format("Assertion \"%s\" failed at %s:%d", expression, file, line);
   throw Failure(ExitCode::failed, reason.empty() ? assertion : reason, reason.empty() ? "" : assertion);

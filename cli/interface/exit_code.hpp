@@ -26,6 +26,8 @@ class Failure : public std::runtime_error {
   std::string assertion_;
 };
 
+/// Throws Failure(usage): the command line is wrong.
+[[noreturn]] void reject(const std::string& message);
 /// Ends the tool because a check failed. `reason` is the error message; if it is "", the assertion is printed.
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line, const std::string& reason);
 

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/interface/help_text.hpp"
-
+#include "cli/interface/command_line.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/wrapped_text.hpp"
 

@@ -33,8 +33,7 @@ platform::NodePair read_pair(const std::string& text) {
   const bool is_pair = colon != std::string::npos;
   if (!read_node(text.substr(0, colon), &pair.cpu_node) ||
       (is_pair && !read_node(text.substr(colon + 1), &pair.memory_node))) {
-    throw Failure(ExitCode::usage,
-                  "--numa: '" + text + "' is invalid; use auto, all or CPU_NODE[:MEMORY_NODE], for example 0:1");
+    reject("--numa: '" + text + "' is invalid; use auto, all or CPU_NODE[:MEMORY_NODE], for example 0:1");
   }
   if (!is_pair) pair.memory_node = pair.cpu_node;
   return pair;
@@ -43,20 +42,19 @@ platform::NodePair read_pair(const std::string& text) {
 void check_pair(const platform::NodePair& pair, const std::string& sysfs_root) {
   const auto nodes = platform::read_numa_nodes(sysfs_root);
   if (!nodes.has_value()) {
-    throw Failure(ExitCode::usage,
-                  std::string("--numa: cannot read the NUMA nodes (") + nodes.error().text() + "); use --numa auto");
+    reject(std::string("--numa: cannot read the NUMA nodes (") + nodes.error().text() + "); use --numa auto");
   }
   const auto has_cpus = [](const auto& node) { return !node.cpus.empty(); };
   const auto has_memory = [](const auto& node) { return node.memory_bytes != 0; };
   const auto* cpu_node = platform::find_node(*nodes, pair.cpu_node);
   if (cpu_node == nullptr || !has_cpus(*cpu_node)) {
-    throw Failure(ExitCode::usage, format("--numa: NUMA node %d has no CPUs or does not exist; nodes with CPUs: %s",
-                                          pair.cpu_node, list_nodes(*nodes, has_cpus).c_str()));
+    reject(format("--numa: NUMA node %d has no CPUs or does not exist; nodes with CPUs: %s", pair.cpu_node,
+                  list_nodes(*nodes, has_cpus).c_str()));
   }
   const auto* memory_node = platform::find_node(*nodes, pair.memory_node);
   if (memory_node == nullptr || !has_memory(*memory_node)) {
-    throw Failure(ExitCode::usage, format("--numa: NUMA node %d has no memory or does not exist; nodes with memory: %s",
-                                          pair.memory_node, list_nodes(*nodes, has_memory).c_str()));
+    reject(format("--numa: NUMA node %d has no memory or does not exist; nodes with memory: %s", pair.memory_node,
+                  list_nodes(*nodes, has_memory).c_str()));
   }
 }
 
@@ -78,7 +76,7 @@ void add_place_options(CommandLine* line, NumaOptions* options) {
 
 NumaChoice choose_one_place(const NumaOptions& options) {
   if (options.numa == "all") {
-    throw Failure(ExitCode::usage, "--numa all is not supported by this tool; use auto or CPU_NODE[:MEMORY_NODE]");
+    reject("--numa all is not supported by this tool; use auto or CPU_NODE[:MEMORY_NODE]");
   }
   return choose_nodes(options);
 }
@@ -86,15 +84,14 @@ NumaChoice choose_one_place(const NumaOptions& options) {
 NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_root) {
   using Kind = NumaChoice::Kind;
   if (options.no_bind) {
-    if (options.numa != "auto") throw Failure(ExitCode::usage, "cannot combine --numa with --no-bind; omit one");
+    if (options.numa != "auto") reject("cannot combine --numa with --no-bind; omit one");
     return {Kind::keep, {}};
   }
   if (options.numa == "auto") return {Kind::automatic, {}};
   if (options.numa == "all") {
     const auto nodes = platform::read_numa_nodes(sysfs_root);
     if (nodes.has_value()) return {Kind::all, {}};
-    throw Failure(ExitCode::usage, std::string("--numa all: cannot read the NUMA nodes (") + nodes.error().text() +
-                                       "); use --numa auto");
+    reject(std::string("--numa all: cannot read the NUMA nodes (") + nodes.error().text() + "); use --numa auto");
   }
   const platform::NodePair pair = read_pair(options.numa);
   check_pair(pair, sysfs_root);
@@ -111,12 +108,10 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
   if (!placed.is_as_wanted()) {
-    std::string cause;
-    for (const std::string& note : placed.notes) cause += (cause.empty() ? "" : "; ") + note;
-    throw Failure(
-        ExitCode::cannot_run,
-        format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind", choice.pair.cpu_node,
-               choice.pair.memory_node, cause.empty() ? placed.line().c_str() : cause.c_str()));
+    const std::string cause = placed.notes.empty() ? placed.line() : joined(placed.notes, "; ");
+    throw Failure(ExitCode::cannot_run,
+                  format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind",
+                         choice.pair.cpu_node, choice.pair.memory_node, cause.c_str()));
   }
   return placed;
 }

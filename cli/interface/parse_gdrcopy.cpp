@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "cli/interface/command_line.hpp"
-#include "cli/interface/help_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::cli {
@@ -63,8 +62,7 @@ bool store(const Option& option, const char* value) {
                         [&](std::vector<std::string>* target) { return target->emplace_back(value), true; },
                         [&](const Choice& choice) {
                           *choice.target = value;
-                          if (std::find(choice.words.begin(), choice.words.end(), value) != choice.words.end())
-                            return true;
+                          if (std::ranges::find(choice.words, value) != choice.words.end()) return true;
                           std::string error = choice.gdrcopy_error;
                           if (const auto gap = error.find("{}"); gap != std::string::npos)
                             error.replace(gap, 2, printable(value));

@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "cli/interface/command_line.hpp"
-#include "cli/interface/help_text.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::cli {
@@ -25,7 +25,7 @@ std::string dashed(const Option& option) { return std::string("--") + option.lon
 
 /// Parses all of `text` as a decimal or 0x hexadecimal number.
 int to_number(const Option& option, const std::string& text) {
-  const bool is_hex = text.rfind("0x", 0) == 0;
+  const bool is_hex = text.starts_with("0x");
   const char* const end = text.data() + text.size();
   int value = 0;
   const auto [stop, error] = std::from_chars(text.data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
@@ -53,10 +53,8 @@ std::string refuse_empty(const std::string& text) {
 }
 
 std::string choose(const Option& option, const std::vector<std::string>& words, const std::string& text) {
-  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  refuse(option, text, "is not one of " + all + did_you_mean(text, words));
+  if (std::ranges::find(words, text) != words.end()) return text;
+  refuse(option, text, "is not one of " + joined(words, ", ") + did_you_mean(text, words));
 }
 
 void add(CLI::App& app, const Option& option) {
@@ -130,7 +128,7 @@ std::vector<std::string> words_of(const CommandLine& line, int argc, char** argv
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const bool has_operands = line.operands.target != nullptr;
   for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
-    const bool is_document = std::any_of(line.options.begin(), line.options.end(), [&](const Option& option) {
+    const bool is_document = std::ranges::any_of(line.options, [&](const Option& option) {
       return std::holds_alternative<DocumentOption*>(option.target) && words[at] == dashed(option);
     });
     if (!is_document) continue;
@@ -138,13 +136,13 @@ std::vector<std::string> words_of(const CommandLine& line, int argc, char** argv
         at + 1 < words.size() && (words[at + 1].empty() || words[at + 1][0] != '-' || words[at + 1] == "-");
     if (has_operands || !has_next) words[at] += "=-";
   }
-  std::reverse(words.begin(), words.end());
+  std::ranges::reverse(words);
   return words;
 }
 
 std::string unexpected(const CommandLine& line, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  if (name.rfind("-", 0) != 0) return "unexpected argument '" + word + "'";
+  if (!name.starts_with("-")) return "unexpected argument '" + word + "'";
   std::vector<std::string> known = {"--help", "--version"};
   for (const Option& option : line.options) {
     if (!option.is_hidden) known.push_back(dashed(option));

@@ -11,7 +11,7 @@ namespace gdrkit::cli {
 /// follows an assignment's =, by the path of a command; ^ is an operator of its extended patterns.
 [[nodiscard]] inline std::string shell_word(const std::string& text) {
   constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,=+@%";
-  const bool is_expanded = text.rfind('=', 0) == 0 || text.find("==") != std::string::npos;
+  const bool is_expanded = text.starts_with('=') || text.find("==") != std::string::npos;
   if (!text.empty() && !is_expanded && text.find_first_not_of(plain) == std::string::npos) return text;
   std::string quoted = "'";
   for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);

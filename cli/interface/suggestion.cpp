@@ -47,7 +47,7 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
       least = distance;
       nearest = candidate;
     }
-    if (word.size() < fewest_first_letters || candidate.rfind(word, 0) != 0) continue;
+    if (word.size() < fewest_first_letters || !candidate.starts_with(word)) continue;
     begun = candidate;
     ++begins;
   }

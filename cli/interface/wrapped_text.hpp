@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace gdrkit::cli {
 
@@ -17,6 +18,9 @@ inline constexpr std::size_t output_columns = 110;
 
 /// `text` with every line that is too long broken at blanks; continuation lines are indented. Line ends are kept.
 [[nodiscard]] std::string fitted(const std::string& text, std::size_t indent);
+
+/// "rc,cuda,sm"
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
 
 /// "1 check", "2 checks"
 [[nodiscard]] std::string counted(std::size_t count, const std::string& noun);

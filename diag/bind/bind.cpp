@@ -12,14 +12,15 @@
 
 #include "cli/interface/command_line.hpp"
 #include "cli/interface/common_options.hpp"
+#include "cli/interface/json_document.hpp"
 #include "cli/interface/shell_word.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "diag/bind/binding.hpp"
 #include "diag/bind/gpu_choice.hpp"
 #include "diag/machine/environment.hpp"
 #include "diag/machine/machine.hpp"
 #include "diag/machine/rank_layout.hpp"
 #include "diag/machine/topology_facts.hpp"
+#include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 #include "platform/host/placement.hpp"
 
@@ -40,6 +41,15 @@ struct Options {
   bool is_dry = false;
   bool may_stay_unbound = false;
   cli::DocumentOption json;
+};
+
+struct Binding {
+  const std::string& root;
+  const RankLayout& layout;
+  const RankPlace& place;
+  std::string chosen_by;   ///< "LOCAL_RANK=3", "--gpu"
+  std::string ucx_device;  ///< the value of UCX_NET_DEVICES; "": not set
+  const std::vector<std::string>& program;
 };
 
 std::optional<std::string> look_up(const char* name) {
@@ -89,13 +99,11 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   char* end = nullptr;
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bind: invalid --gpu %s: this machine has %s, numbered from 0 in PCI order",
-                                   options.gpu.c_str(), cli::counted(layout.ranks.size(), "GPU").c_str()));
+    cli::reject(cli::format("gdrkit bind: invalid --gpu %s: this machine has %s, numbered from 0 in PCI order",
+                            options.gpu.c_str(), cli::counted(layout.ranks.size(), "GPU").c_str()));
   }
-  if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
+  if (usable.is_proven && std::ranges::find(usable.gpus, number) == usable.gpus.end()) {
+    cli::reject(
         cli::format("gdrkit bind: invalid --gpu %s: this process can open only these GPUs (numbered in PCI order): %s",
                     options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
@@ -137,6 +145,29 @@ void print_place(std::FILE* out, const Binding& binding) {
   std::string line;
   for (const std::string& word : binding.program) line += (line.empty() ? "" : " ") + cli::shell_word(word);
   if (!line.empty()) std::fprintf(out, "program  %s\n", cli::printable(line).c_str());
+}
+
+/// Schema gdrkit.bind/1: diag/bind/README.md.
+void write_bind_json(const cli::DocumentOption& option, const Binding& binding) {
+  const RankPlace& place = binding.place;
+  const auto& gpu = binding.layout.tree.gpus[place.gpu];
+  cli::Json json = {{"schema", "gdrkit.bind/1"},
+                    {"version", gdrkit_version()},
+                    {"root", binding.root},
+                    {"gpu", gpu.name},
+                    {"pci_address", gpu.function.name},
+                    {"chosen_by", binding.chosen_by},
+                    {"cpus", platform::to_list_text(place.cpus)},
+                    {"reserved", platform::to_list_text(place.reserved)}};
+  json["memory_node"] = place.node < 0 ? cli::Json(nullptr) : cli::Json(place.node);
+  json["adapter"] = place.adapter ? cli::Json(binding.layout.adapters[*place.adapter].device()) : cli::Json(nullptr);
+  json["nearness"] = topology::name_of(place.nearness);
+  json["why_no_adapter"] = place.adapter ? "" : binding.layout.matching.gpus[place.gpu].why;
+  json["set"] = cli::Json::object();
+  if (!binding.ucx_device.empty()) json["set"]["UCX_NET_DEVICES"] = binding.ucx_device;
+  json["notes"] = place.notes;
+  json["program"] = binding.program;
+  cli::write_json(option, json);
 }
 
 /// Throws Failure(failed) if the process cannot be bound. Binding memory is optional, since containers often forbid the
@@ -207,12 +238,11 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
 
 cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
+    cli::reject("gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
   if (options.json.is_on_stdout() && !options.is_dry)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use "
-                       "--json=FILE or --dry-run");
+    cli::reject(
+        "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use "
+        "--json=FILE or --dry-run");
   try {
     if (const auto printed = bind_near_gpu(options, *program)) return *printed;
   } catch (const cli::Failure& failure) {
@@ -255,9 +285,8 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
   if (const auto ended = cli::parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bind: unexpected '%s' before --; write gdrkit bind -- %s", words[0].c_str(),
-                                   words[0].c_str()));
+    cli::reject(cli::format("gdrkit bind: unexpected '%s' before --; write gdrkit bind -- %s", words[0].c_str(),
+                            words[0].c_str()));
   return run(options, &program);
 }
 

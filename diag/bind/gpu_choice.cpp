@@ -6,20 +6,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 #include <optional>
 
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
+#include "diag/machine/environment.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::diag::bind {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + why); }
+[[noreturn]] void refuse(const std::string& why) { cli::reject("gdrkit bind: " + why); }
 
 bool contains(const std::vector<std::size_t>& gpus, std::size_t gpu) {
-  return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
+  return std::ranges::find(gpus, gpu) != gpus.end();
 }
 
 /// The GPUs of the Slurm step on this node. Slurm numbers all GPUs of the machine in PCI order, also those that the
@@ -162,6 +164,33 @@ bool can_open_node(const std::string& path) {
 GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus,
                      const UsableGpus& usable, bool may_wrap) {
   return Chooser(lookup, rank, gpus, usable, may_wrap).choose();
+}
+
+LocalRank find_local_rank(const Lookup& lookup) {
+  LocalRank rank;
+  std::string first;
+  for (const char* name : local_rank_variables) {
+    const auto text = lookup(name);
+    if (!text || text->empty()) continue;
+    if (rank.variable.empty()) {
+      rank.variable = name;
+      first = *text;
+    } else if (*text != first) {
+      rank.others.push_back(std::string(name) + "=" + *text);
+    }
+  }
+  if (rank.variable.empty()) {
+    std::string names;
+    for (const char* name : local_rank_variables) names += std::string(names.empty() ? "" : ", ") + name;
+    cli::reject("gdrkit bind: cannot find the local rank: none of " + names +
+                " is set; start gdrkit bind with mpirun, srun or torchrun, or choose the GPU with --gpu N");
+  }
+  const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
+  if (error != std::errc() || stop != first.data() + first.size()) {
+    cli::reject("gdrkit bind: " + rank.variable + "='" + first +
+                "' is not a rank; set it to 0 or a greater number, or use --gpu N");
+  }
+  return rank;
 }
 
 }  // namespace gdrkit::diag::bind

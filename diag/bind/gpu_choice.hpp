@@ -3,14 +3,29 @@
 // GpuChoice: the GPU of this rank, from the launcher's variables, Slurm's and CUDA's.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "diag/bind/local_rank.hpp"
 #include "diag/bind/visible_devices.hpp"
 
 namespace gdrkit::diag::bind {
+
+/// Returns a variable of the process; empty if it is not set.
+using Lookup = std::function<std::optional<std::string>(const char* name)>;
+
+/// The number of this process within its job on this machine, from the launcher.
+struct LocalRank {
+  std::size_t value = 0;
+  std::string variable;
+  std::vector<std::string> others;  ///< "SLURM_LOCALID=0": variables with a different rank
+};
+
+/// Returns the rank from the innermost launcher. Throws Failure(usage) if no variable is set, or if the innermost
+/// launcher's is not a number.
+[[nodiscard]] LocalRank find_local_rank(const Lookup& lookup);
 
 /// The GPUs whose device nodes this process can open. CUDA shows only these, numbered from 0. A job with constrained
 /// devices, or a container, may have fewer than the machine.

@@ -13,7 +13,7 @@ namespace gdrkit::diag::bind {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: cannot use CUDA_VISIBLE_DEVICES='" + text + "': " + why);
+  cli::reject("gdrkit bind: cannot use CUDA_VISIBLE_DEVICES='" + text + "': " + why);
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -25,10 +25,10 @@ std::vector<std::string> words_of(const std::string& text) {
 std::size_t find_uuid(const std::string& text, const std::string& word, const std::vector<NamedGpu>& gpus) {
   std::vector<std::size_t> found;
   for (std::size_t index = 0; index < gpus.size(); ++index) {
-    if (!gpus[index].uuid.empty() && gpus[index].uuid.rfind(word, 0) == 0) found.push_back(index);
+    if (!gpus[index].uuid.empty() && gpus[index].uuid.starts_with(word)) found.push_back(index);
   }
   if (found.size() == 1) return found.front();
-  const bool are_known = std::any_of(gpus.begin(), gpus.end(), [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
+  const bool are_known = std::ranges::any_of(gpus, [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
   if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs; write the whole UUID");
   refuse(text, are_known ? "no GPU has the UUID '" + word + "'; run 'nvidia-smi -L' for the UUIDs"
                          : "found no UUID of a GPU in /proc/driver/nvidia/gpus; choose the GPU with --gpu N");
@@ -46,8 +46,7 @@ std::size_t find_mig(const std::string& text, const std::string& word, const std
 }  // namespace
 
 bool are_equal(const std::vector<NamedGpu>& gpus, const std::vector<std::size_t>& numbered) {
-  return std::all_of(numbered.begin(), numbered.end(),
-                     [&](std::size_t gpu) { return gpus[gpu].kind == gpus[numbered.front()].kind; });
+  return std::ranges::all_of(numbered, [&](std::size_t gpu) { return gpus[gpu].kind == gpus[numbered.front()].kind; });
 }
 
 VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus,
@@ -55,12 +54,12 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
   VisibleDevices visible;
   bool has_uuid = false;
   for (const std::string& word : words_of(text)) {
-    const bool is_mig = word.rfind("MIG-", 0) == 0;
+    const bool is_mig = word.starts_with("MIG-");
     std::size_t gpu = 0;
-    if (is_mig || word.rfind("GPU-", 0) == 0) {
+    if (is_mig || word.starts_with("GPU-")) {
       has_uuid = true;
       gpu = is_mig ? find_mig(text, word, gpus, numbered) : find_uuid(text, word, gpus);
-      if (std::find(numbered.begin(), numbered.end(), gpu) == numbered.end())
+      if (std::ranges::find(numbered, gpu) == numbered.end())
         refuse(text, "this process cannot open '" + word + "'; list only GPUs that this process can open");
     } else {
       std::size_t index = 0;
@@ -75,7 +74,7 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       }
       gpu = numbered[index];
     }
-    if (std::find(visible.gpus.begin(), visible.gpus.end(), gpu) != visible.gpus.end()) {
+    if (std::ranges::find(visible.gpus, gpu) != visible.gpus.end()) {
       refuse(text, "a GPU is listed twice, so CUDA shows no GPU; list each GPU once");
     }
     visible.gpus.push_back(gpu);

@@ -8,7 +8,6 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "diag/machine/machine.hpp"
-#include "diag/machine/recorded_path.hpp"
 
 namespace gdrkit::diag::doctor {
 
@@ -43,6 +42,25 @@ struct Steps {
   "[Service]\nType=oneshot\nRemainAfterExit=yes\n"  \
   "ExecStart=/bin/sh -c \"exec " command "\"\n[Install]\nWantedBy=multi-user.target"
 #define GDRKIT_ENABLE(service) "systemctl daemon-reload\nsystemctl enable " service
+
+/// Options in modprobe.d affect a driver that is loaded from the initramfs only after it has been rebuilt. Debian and
+/// Ubuntu use update-initramfs, Red Hat and SUSE dracut. Rebuilds for every installed Linux.
+inline constexpr char rebuild_initramfs[] =
+    "if command -v update-initramfs >/dev/null 2>&1; then\n"
+    "  update-initramfs -u -k all\n"
+    "elif command -v dracut >/dev/null 2>&1; then\n"
+    "  dracut --force --regenerate-all\n"
+    "fi";
+
+/// Files that a recording holds, because a program or a check reads them.
+struct RecordedPath {
+  /// content: whole files; folders, links and device nodes as they are. name: only the existence. setpci: whole files
+  /// that mention setpci. variables: of an environment only the variables of snapshot/variables.def.
+  enum class Kind { content, name, setpci, variables };
+  Kind kind;
+  const char* pattern;  ///< snapshot/paths.def explains *, {a,b} and $NAME
+  const char* purpose;
+};
 
 /// Printed by `explain`, and as why and remedy below each warn and fail.
 struct Advice {
@@ -99,5 +117,22 @@ struct Check {
 [[nodiscard]] const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& findings);
 /// GPUs, then the adapters' devices, each once.
 [[nodiscard]] std::vector<PciDevice> devices_or_skip(const Machine& machine, Findings& findings);
+
+/// The GPUs that both PCI and NVML show. Adds findings if there are none, if NVML could not open some, or if NVML hides
+/// some from this process. A container that was given some GPUs sees all of them in sysfs.
+[[nodiscard]] std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& findings);
+
+/// The facts of the whole machine if it has a GPU; nullptr after adding a finding with the reason.
+[[nodiscard]] const NvmlFacts* nvml_or_skip(const Machine& machine, Findings& findings);
+
+/// Returns false after adding a finding for a missing fact. absent means that the GPU does not have the feature (skip,
+/// with `what`).
+template <class T>
+[[nodiscard]] bool take(const std::string& subject, const topology::Fact<T>& fact, const char* what,
+                        Findings& findings) {
+  if (fact.is_absent()) findings.add(State::skip, subject, what);
+  if (fact.is_unknown()) findings.add_unknown(subject, fact);
+  return fact.is_found();
+}
 
 }  // namespace gdrkit::diag::doctor

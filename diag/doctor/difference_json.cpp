@@ -8,7 +8,7 @@
 
 #include "cli/interface/json_document.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "diag/doctor/difference.hpp"
+#include "diag/doctor/doctor_text.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -26,26 +26,23 @@ using Table = std::vector<std::pair<const Check*, std::map<std::string, Sides>>>
 
 void add(const Examination& examination, std::vector<const Finding*> Sides::*side, Table* table) {
   for (const CheckResult& result : examination.results) {
-    auto row =
-        std::find_if(table->begin(), table->end(), [&](const auto& other) { return other.first == result.check; });
+    auto row = std::ranges::find_if(*table, [&](const auto& other) { return other.first == result.check; });
     if (row == table->end()) row = table->insert(table->end(), {result.check, {}});
     for (const Finding& finding : result.findings) (row->second[finding.subject].*side).push_back(&finding);
   }
 }
 
 bool is_same(const Check& check, const Sides& sides) {
-  const bool is_count =
-      std::any_of(std::begin(counting), std::end(counting), [&](const std::string& id) { return id == check.id; });
-  return std::equal(sides.left.begin(), sides.left.end(), sides.right.begin(), sides.right.end(),
-                    [&](const Finding* one, const Finding* other) {
-                      return one->state == other->state && (is_count || one->text == other->text);
-                    });
+  const bool is_count = std::ranges::any_of(counting, [&](const std::string& id) { return id == check.id; });
+  return std::ranges::equal(sides.left, sides.right, [&](const Finding* one, const Finding* other) {
+    return one->state == other->state && (is_count || one->text == other->text);
+  });
 }
 
 /// At level quick a live machine skips the checks of level probe. That is not a difference.
 bool is_run(const Examination& examination, const Check& check) {
   const auto& not_run = examination.not_run;
-  return std::find(not_run.begin(), not_run.end(), &check) == not_run.end();
+  return std::ranges::find(not_run, &check) == not_run.end();
 }
 
 cli::Json side_json(const std::vector<const Finding*>& findings) {

@@ -8,10 +8,8 @@
 #include <optional>
 
 #include "cli/interface/common_options.hpp"
-#include "diag/doctor/difference.hpp"
 #include "diag/doctor/doctor_text.hpp"
 #include "diag/doctor/examination.hpp"
-#include "diag/doctor/fix/script.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 #include "diag/doctor/watch/watch.hpp"
 
@@ -80,33 +78,26 @@ cli::CommandLine command_line(Options* options) {
 /// Throws Failure(usage) for options that conflict.
 void refuse_contradictions(const Options& options) {
   const auto& levels = level_names();
-  if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("invalid --level %s: use quick, probe or cuda", options.level.c_str()));
+  if (std::ranges::find(levels, options.level) == levels.end())
+    cli::reject(cli::format("invalid --level %s: use quick, probe or cuda", options.level.c_str()));
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
   if (options.is_fix && (formats > 0 || options.json.is_given))
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine 'fix' with --json, --prom, --short or --verbose: 'fix' prints a shell "
-                       "script; for the remedies as JSON, use 'gdrkit doctor --json'");
-  if (formats > 1)
-    throw cli::Failure(cli::ExitCode::usage, "cannot combine --json, --prom, --short and --verbose; choose one");
+    cli::reject(
+        "cannot combine 'fix' with --json, --prom, --short or --verbose: 'fix' prints a shell "
+        "script; for the remedies as JSON, use 'gdrkit doctor --json'");
+  if (formats > 1) cli::reject("cannot combine --json, --prom, --short and --verbose; choose one");
   if (options.watch_seconds.empty()) {
-    if (options.watch_count != 0)
-      throw cli::Failure(cli::ExitCode::usage, "cannot use --count without --watch SECONDS");
+    if (options.watch_count != 0) cli::reject("cannot use --count without --watch SECONDS");
     return;
   }
   const Selection& selection = options.selection;
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine --watch with options other than --count, --json and --root");
+    cli::reject("cannot combine --watch with options other than --count, --json and --root");
   if (options.json.is_in_file())
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot combine --watch with --json=FILE; use --json and redirect standard output");
+    cli::reject("cannot combine --watch with --json=FILE; use --json and redirect standard output");
   if (options.watch_count < 0)
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("invalid --count %d: give the number of polls, or 0 for no limit", options.watch_count));
+    cli::reject(cli::format("invalid --count %d: give the number of polls, or 0 for no limit", options.watch_count));
 }
 
 cli::ExitCode run(const Options& options, Level level) {
@@ -150,12 +141,11 @@ cli::ExitCode run(const Options& options, Level level) {
 cli::ExitCode run_diff(const Options& options) {
   if (options.words.size() != 3 || options.is_prom || options.is_short || options.is_verbose || options.root != "/" ||
       options.expected_gpus != unset || !options.watch_seconds.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       "invalid arguments of 'diff': give two recordings (/ is this machine) and no options except "
-                       "--only, --skip, --level and --json");
+    cli::reject(
+        "invalid arguments of 'diff': give two recordings (/ is this machine) and no options except "
+        "--only, --skip, --level and --json");
   if (options.words[1] == "-" && options.words[2] == "-")
-    throw cli::Failure(cli::ExitCode::usage,
-                       "cannot read two recordings from standard input (diff - -); replace one '-' with a file");
+    cli::reject("cannot read two recordings from standard input (diff - -); replace one '-' with a file");
   refuse_contradictions(options);
   Selection selection = options.selection;
   selection.level = level_named(options.level);
@@ -191,8 +181,7 @@ cli::ExitCode run_doctor(cli::Front front, int argc, char** argv) {
   if (!words.empty() && words[0] == "diff") return run_diff(options);
   options.is_fix = !words.empty() && words[0] == "fix";
   if (!words.empty() && !options.is_fix) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         cli::format("invalid argument '%s': use 'list', 'explain ID', 'fix [ID...]' or 'diff A B'", words[0].c_str()));
   }
   if (options.is_fix) options.selection.only.insert(options.selection.only.end(), words.begin() + 1, words.end());

@@ -2,14 +2,63 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <utility>
 
 #include "diag/doctor/examination.hpp"
-#include "diag/doctor/metric_text.hpp"
 #include "diag/machine/counters.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::diag::doctor {
 namespace {
+
+constexpr std::size_t longest_value = 200;
+
+/// The format requires UTF-8: bytes that are not printable ASCII become '?'.
+std::string escaped(const std::string& value) {
+  std::string text;
+  for (const char character : value.substr(0, longest_value)) {
+    if (character == '\n') {
+      text += "\\n";
+    } else if (character == '\\' || character == '"') {
+      text += std::string("\\") + character;
+    } else {
+      text += character < 0x20 || character > 0x7e ? '?' : character;
+    }
+  }
+  return text;
+}
+
+using Labels = std::vector<std::pair<const char*, std::string>>;
+
+/// Metrics in the text format that Prometheus' node_exporter reads from a file.
+class MetricText {
+ public:
+  /// Starts a metric; later calls of add() add to it. `type`: gauge or counter.
+  void start(const char* name, const char* type, const char* help) {
+    name_ = name;
+    text_ += "# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " " + type + "\n";
+  }
+
+  void add(const Labels& labels, double value) { add_line(labels, cli::format("%.17g", value)); }
+  void add(const Labels& labels, unsigned long long value) { add_line(labels, cli::format("%llu", value)); }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  /// Ignores a set of labels that was added before, since a repeated series makes the whole file invalid.
+  void add_line(const Labels& labels, const std::string& value) {
+    std::string series = name_;
+    for (const auto& [name, content] : labels) {
+      series += (series == name_ ? "{" : ",") + std::string(name) + "=\"" + escaped(content) + "\"";
+    }
+    if (!labels.empty()) series += "}";
+    if (series_.insert(series).second) text_ += series + " " + value + "\n";
+  }
+
+  std::string name_;
+  std::string text_;
+  std::set<std::string> series_;
+};
 
 bool is_figure(double value) { return value > 0 && value < 1000; }
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/fix/fault_object.hpp"
-#include "diag/doctor/host_facts.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::diag::doctor {
@@ -22,19 +22,70 @@ void print_wrapped(const std::string& first, const std::string& rest, const std:
   std::fputs(cli::wrapped(first, rest, text).c_str(), stdout);
 }
 
+constexpr std::size_t longest_name = 80;
+
+std::string distribution(const MachineView& view) {
+  for (const char* path : {"/etc/os-release", "/usr/lib/os-release"}) {
+    const std::string text = "\n" + view.text(path).value;
+    const std::string label = "\nPRETTY_NAME=";
+    const auto at = text.find(label);
+    if (at == std::string::npos) continue;
+    const auto begin = at + label.size();
+    std::string value = text.substr(begin, text.find('\n', begin) - begin);
+    if (value.size() > 1 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    if (!value.empty()) return plain(value, longest_name);
+  }
+  return "unknown distribution";
+}
+
+std::string model_of(const Machine& machine, const PciDevice& gpu) {
+  const auto text = machine.view.text("/proc/driver/nvidia/gpus/" + gpu.address + "/information");
+  const auto model = labelled(text, "Model");
+  if (model.is_found() && !model.value.empty()) return plain(model.value, longest_name);
+  return cli::format("device 0x%04llx", static_cast<unsigned long long>(gpu.device));
+}
+
+std::string model_of(const Machine& machine, const Adapter& adapter) {
+  const auto kind = machine.view.line(adapter.folder + "/hca_type");
+  if (kind.is_found()) return plain(kind.value, longest_name);
+  return adapter.pci.address.empty()
+             ? "no PCI device"
+             : cli::format("device 0x%04llx", static_cast<unsigned long long>(adapter.pci.device));
+}
+
+/// "2 RDMA adapters: 2 x MT4129"
+template <class Device>
+std::string counted_models(const Machine& machine, const std::vector<Device>& devices, const char* what) {
+  std::map<std::string, unsigned> models;
+  for (const Device& device : devices) ++models[model_of(machine, device)];
+  std::string text = cli::counted(devices.size(), what);
+  const char* separator = ": ";
+  for (const auto& [model, number] : models) {
+    text += cli::format("%s%u x %s", separator, number, model.c_str());
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string name_of(const MachineView& view) {
+  for (const char* path : {"/proc/sys/kernel/hostname", "/etc/hostname"}) {
+    if (const std::string name = plain(view.line(path).value, longest_name); !name.empty()) return name;
+  }
+  return view.is_live() ? "this host" : "a recorded machine";
+}
+
 void print_head(const Examination& examination, const Machine& machine) {
-  const HostFacts facts = read_host_facts(machine);
-  const std::string name = !facts.name.empty()      ? facts.name
-                           : machine.view.is_live() ? "this host"
-                                                    : "a recorded machine";
+  const std::string linux_version = plain(read_linux_version(machine.view).value.text, longest_name);
   print_wrapped(
       "", "  ",
-      cli::format("gdrkit doctor %s on %s (%s, Linux %s): %s, root %s", gdrkit_version(), name.c_str(),
-                  facts.distribution.empty() ? "unknown distribution" : facts.distribution.c_str(),
-                  facts.linux_version.empty() ? "unknown" : facts.linux_version.c_str(),
+      cli::format("gdrkit doctor %s on %s (%s, Linux %s): %s, root %s", gdrkit_version(), name_of(machine.view).c_str(),
+                  distribution(machine.view).c_str(), linux_version.empty() ? "unknown" : linux_version.c_str(),
                   cli::counted(examination.results.size(), "check").c_str(), cli::printable(examination.root).c_str()));
   print_wrapped("", "  ",
-                facts.gpus + "; " + facts.adapters + "; " + cli::counted(examination.pci_count, "PCI device"));
+                counted_models(machine, machine.gpus, "NVIDIA GPU") + "; " +
+                    counted_models(machine, machine.adapters, "RDMA adapter") + "; " +
+                    cli::counted(examination.pci_count, "PCI device"));
 }
 
 /// "2 failures, 1 warning, 3 unknown, 0 info, 61 ok, 33 do not apply"
@@ -76,7 +127,7 @@ std::string kind_of(const Finding& finding) {
 void print_line(const Terminal& terminal, const Check& check, const Finding& finding, unsigned others) {
   const std::string more = others == 0 ? "" : cli::format(" and %u more", others);
   // The text may already begin with the object: "/proc/cmdline: No such file".
-  const bool is_in_text = others == 0 && finding.text.rfind(finding.subject + ":", 0) == 0;
+  const bool is_in_text = others == 0 && finding.text.starts_with(finding.subject + ":");
   const std::string subject = is_in_text || finding.subject.empty() ? "" : finding.subject + more + ": ";
   print_wrapped(terminal.mark_of(finding.state) + " ", indent,
                 cli::format("%-16s ", check.id) + subject + finding.text);
@@ -127,10 +178,9 @@ void print_skipped(const Examination& examination, const Terminal& terminal) {
 
 std::size_t checks_with(State state, const Examination& examination) {
   const auto has_it = [&](const CheckResult& result) {
-    return std::any_of(result.findings.begin(), result.findings.end(),
-                       [&](const Finding& finding) { return finding.state == state; });
+    return std::ranges::any_of(result.findings, [&](const Finding& finding) { return finding.state == state; });
   };
-  return static_cast<std::size_t>(std::count_if(examination.results.begin(), examination.results.end(), has_it));
+  return static_cast<std::size_t>(std::ranges::count_if(examination.results, has_it));
 }
 
 /// What was not run or not shown, and the next commands.
@@ -156,6 +206,11 @@ void print_end(const Examination& examination, const Machine& machine, bool is_v
   } else if (unknown == 0) {
     std::printf("nothing to do\n");
   }
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace
@@ -209,6 +264,22 @@ void print_explanation(const Check& check) {
   part("how to verify", advice.remedy.verify);
   part("what it may break", advice.steps.risk);
   part("possible misinterpretation", advice.trap);
+}
+
+Terminal Terminal::from_environment(bool is_terminal) {
+  if (!variable("NO_COLOR").empty()) return Terminal(false);
+  const std::string force = variable("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return Terminal(true);
+  const std::string kind = variable("TERM");
+  return Terminal(is_terminal && !kind.empty() && kind != "dumb");
+}
+
+std::string Terminal::mark_of(State state) const {
+  constexpr const char* marks[] = {"ok  ", "info", "warn", "FAIL", "skip", "????"};
+  constexpr const char* colours[] = {"32", "36", "33", "1;31", "2", "35"};
+  const auto index = static_cast<std::size_t>(state);
+  if (!has_colour_) return marks[index];
+  return std::string("\x1b[") + colours[index] + "m" + marks[index] + "\x1b[0m";
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -10,7 +10,7 @@ namespace {
 /// `word` is an ID, a group, or the part of an ID before the dot (`env` is the group `environment`). A final * matches
 /// any ID that starts with the word.
 bool does_match(const Check& check, const std::string& word) {
-  if (!word.empty() && word.back() == '*') return std::string(check.id).rfind(word.substr(0, word.size() - 1), 0) == 0;
+  if (!word.empty() && word.back() == '*') return std::string(check.id).starts_with(word.substr(0, word.size() - 1));
   const std::string id = check.id;
   return word == id || word == check.group || word == id.substr(0, id.find('.'));
 }
@@ -27,11 +27,9 @@ std::vector<std::string> split_all(const std::vector<std::string>& words) {
 void refuse_unknown_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const auto& checks = all_checks();
-    if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return does_match(check, word); })) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to see all checks and groups",
-                      word.c_str()));
+    if (std::ranges::none_of(checks, [&](const Check& check) { return does_match(check, word); })) {
+      cli::reject(cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to see all checks and groups",
+                              word.c_str()));
     }
   }
 }
@@ -66,10 +64,9 @@ State CheckResult::worst() const {
 
 const Check& check_named(const std::string& id) {
   const auto& checks = all_checks();
-  const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
+  const auto found = std::ranges::find_if(checks, [&](const Check& check) { return id == check.id; });
   if (found != checks.end()) return *found;
-  throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to see all check IDs", id.c_str()));
+  cli::reject(cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to see all check IDs", id.c_str()));
 }
 
 void refuse_without_probe(const Selection& selection, const MachineView& view) {
@@ -78,11 +75,9 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
     const auto can_run = [&](const Check& check) {
       return does_match(check, word) && !is_out_of_reach(check, view, selection.level);
     };
-    if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("cannot run --only %s at --level quick: the selected checks open devices; add --level probe",
-                    word.c_str()));
+    if (std::ranges::any_of(checks, can_run)) continue;
+    cli::reject(cli::format(
+        "cannot run --only %s at --level quick: the selected checks open devices; add --level probe", word.c_str()));
   }
 }
 
@@ -94,10 +89,10 @@ std::vector<const Check*> select(const Selection& selection) {
   std::vector<const Check*> chosen;
   for (const Check& check : all_checks()) {
     const auto named = [&](const std::string& word) { return does_match(check, word); };
-    const bool is_wanted = only.empty() || std::any_of(only.begin(), only.end(), named);
-    if (is_wanted && std::none_of(skip.begin(), skip.end(), named)) chosen.push_back(&check);
+    const bool is_wanted = only.empty() || std::ranges::any_of(only, named);
+    if (is_wanted && std::ranges::none_of(skip, named)) chosen.push_back(&check);
   }
-  if (chosen.empty()) throw cli::Failure(cli::ExitCode::usage, "--only and --skip leave no check to run");
+  if (chosen.empty()) cli::reject("--only and --skip leave no check to run");
   return chosen;
 }
 

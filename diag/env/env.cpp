@@ -14,16 +14,14 @@ namespace {
 std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
   std::string names;
   for (const CommLibrary library : all_libraries) names += (names.empty() ? "" : ", ") + std::string(name_of(library));
-  if (words.empty())
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit env: the library is missing; use one or more of " + names);
+  if (words.empty()) cli::reject("gdrkit env: the library is missing; use one or more of " + names);
   std::vector<CommLibrary> libraries;
   for (const std::string& word : words) {
     const auto is_it = [&](CommLibrary library) { return word == name_of(library); };
-    const auto* const found = std::find_if(std::begin(all_libraries), std::end(all_libraries), is_it);
+    const auto* const found = std::ranges::find_if(all_libraries, is_it);
     if (found == std::end(all_libraries))
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit env: unknown library '" + word + "'; use one or more of " + names);
-    if (std::find(libraries.begin(), libraries.end(), *found) == libraries.end()) libraries.push_back(*found);
+      cli::reject("gdrkit env: unknown library '" + word + "'; use one or more of " + names);
+    if (std::ranges::find(libraries, *found) == libraries.end()) libraries.push_back(*found);
   }
   return libraries;
 }

@@ -16,7 +16,7 @@ namespace {
 /// A comment must stay on one line, regardless of the file's contents.
 std::string one_line(const std::string& text) {
   std::string line = cli::printable(text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   return line;
 }
 
@@ -28,8 +28,7 @@ std::string reason_of(const ProposedSetting& setting) {
 }
 
 bool has_rank_settings(const Proposal& proposal) {
-  return std::any_of(proposal.ranks.begin(), proposal.ranks.end(),
-                     [](const ProposedRank& rank) { return !rank.settings.empty(); });
+  return std::ranges::any_of(proposal.ranks, [](const ProposedRank& rank) { return !rank.settings.empty(); });
 }
 
 /// A text that several checks report is printed once.
@@ -38,9 +37,8 @@ void print_judged(const std::vector<Judged>& judged) {
   for (const Judged& one : judged) {
     const std::string text = one.finding.subject + (one.finding.subject.empty() ? "" : ": ") + one.finding.text;
     const std::string start = std::string("now ") + doctor::name_of(one.finding.state) + " ";
-    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
-      return line.second == text && line.first.rfind(start, 0) == 0;
-    });
+    const auto same = std::ranges::find_if(
+        lines, [&](const auto& line) { return line.second == text && line.first.starts_with(start); });
     if (same == lines.end()) {
       lines.emplace_back(start + one.check, text);
     } else {
@@ -51,7 +49,7 @@ void print_judged(const std::vector<Judged>& judged) {
 }
 
 bool has_fault(const std::vector<Judged>& judged) {
-  return std::any_of(judged.begin(), judged.end(), [](const Judged& one) {
+  return std::ranges::any_of(judged, [](const Judged& one) {
     return one.finding.state == doctor::State::warn || one.finding.state == doctor::State::fail;
   });
 }
@@ -93,7 +91,7 @@ void print_sh(const Document& document) {
 void print_assignments(const Document& document, const std::string& prefix) {
   if (!print_head(document)) return;
   for (const ProposedSetting& setting : document.proposal.job) {
-    if (setting.name.rfind(prefix, 0) != 0) continue;
+    if (!setting.name.starts_with(prefix)) continue;
     comment(reason_of(setting));
     std::printf("%s=%s\n", setting.name.c_str(), cli::printable(setting.value).c_str());
   }
@@ -104,17 +102,16 @@ void print_dotenv(const Document& document) { print_assignments(document, ""); }
 
 void print_nccl_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::nccl))
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         "gdrkit env: cannot write nccl.conf: only NCCL uses this file; use 'gdrkit env nccl --format nccl.conf'");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit env: cannot write ucx.conf: only UCX and Open MPI use this file; use "
-                       "'gdrkit env ucx --format ucx.conf'");
+    cli::reject(
+        "gdrkit env: cannot write ucx.conf: only UCX and Open MPI use this file; use "
+        "'gdrkit env ucx --format ucx.conf'");
   print_assignments(document, "UCX_");
 }
 
@@ -125,7 +122,7 @@ void print_ompi(const Document& document) {
   for (const ProposedSetting& setting : document.proposal.job) {
     comment(setting.name + ": " + reason_of(setting));
     constexpr const char* mca = "OMPI_MCA_";
-    const bool is_mca = setting.name.rfind(mca, 0) == 0;
+    const bool is_mca = setting.name.starts_with(mca);
     arguments += is_mca
                      ? " --mca " + setting.name.substr(std::string(mca).size()) + " " + cli::shell_word(setting.value)
                      : " -x " + setting.name + "=" + cli::shell_word(setting.value);
@@ -170,8 +167,7 @@ std::string quoted(const std::string& text) {
 }
 
 bool has_adapters(const Proposal& proposal) {
-  return std::any_of(proposal.ranks.begin(), proposal.ranks.end(),
-                     [](const ProposedRank& rank) { return !rank.adapter.empty(); });
+  return std::ranges::any_of(proposal.ranks, [](const ProposedRank& rank) { return !rank.adapter.empty(); });
 }
 
 void print_k8s(const Document& document) {
@@ -243,7 +239,7 @@ void print_as(const std::string& format_name, const Document& document) {
   for (const Format& one : formats) {
     if (format_name == one.name) return one.print(document);
   }
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit env: unknown format '" + format_name + "'");
+  cli::reject("gdrkit env: unknown format '" + format_name + "'");
 }
 
 }  // namespace gdrkit::diag::env

@@ -17,7 +17,7 @@ std::vector<std::size_t> matched(const RankLayout& layout) {
 
 /// Why an active adapter without a matched GPU is excluded from GPU traffic; "" if it is not.
 std::string exclusion_reason(const RankLayout& layout, const std::vector<std::size_t>& ours, std::size_t index) {
-  if (ours.empty() || std::find(ours.begin(), ours.end(), index) != ours.end()) return {};
+  if (ours.empty() || std::ranges::find(ours, index) != ours.end()) return {};
   const AdapterUse& use = layout.adapters[index];
   double slowest = layout.adapters[ours.front()].rate_gb_per_s;
   for (const std::size_t other : ours) slowest = std::min(slowest, layout.adapters[other].rate_gb_per_s);
@@ -33,7 +33,7 @@ void keep_first(std::vector<T>* all, Key key) {
   std::vector<T> kept;
   for (T& one : *all) {
     const auto is_same = [&](const T& other) { return key(other) == key(one); };
-    if (std::none_of(kept.begin(), kept.end(), is_same)) kept.push_back(std::move(one));
+    if (std::ranges::none_of(kept, is_same)) kept.push_back(std::move(one));
   }
   *all = std::move(kept);
 }
@@ -44,12 +44,6 @@ bool is_plain(const std::string& name) {
   return !name.empty() &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-+") ==
              std::string::npos;
-}
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
 }
 
 std::vector<std::string> devices_of(const Facts& facts) {
@@ -74,20 +68,17 @@ Facts gather(const Machine& machine, const Environment& environment, const Libra
     }
   }
   // While the state of one adapter is unknown, the list of adapters to name is a guess.
-  const bool is_open =
-      std::any_of(layout.adapters.begin(), layout.adapters.end(), [](const AdapterUse& use) { return use.is_unread; });
+  const bool is_open = std::ranges::any_of(layout.adapters, [](const AdapterUse& use) { return use.is_unread; });
   if (is_open) facts.left_out.clear();
   return facts;
 }
 
-bool Proposal::is_for(CommLibrary library) const {
-  return std::find(libraries.begin(), libraries.end(), library) != libraries.end();
-}
+bool Proposal::is_for(CommLibrary library) const { return std::ranges::find(libraries, library) != libraries.end(); }
 
 std::string Proposal::library_names() const {
-  std::string names;
-  for (const CommLibrary library : libraries) names += (names.empty() ? "" : ",") + std::string(name_of(library));
-  return names;
+  std::vector<std::string> names;
+  for (const CommLibrary library : libraries) names.emplace_back(name_of(library));
+  return joined(names, ",");
 }
 
 Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) {

@@ -3,16 +3,20 @@
 // Proposal: the settings that a library needs on this machine, each with its reason.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/machine/environment.hpp"
 #include "diag/machine/libraries.hpp"
 #include "diag/machine/machine.hpp"
 #include "diag/machine/rank_layout.hpp"
 
 namespace gdrkit::diag::env {
+
+using cli::joined;
 
 struct ProposedSetting {
   std::string name;
@@ -80,8 +84,7 @@ void propose_mvapich2(const Facts& facts, Proposal* proposal);
 
 /// True for letters, digits and .:_-+ only: every shell, file and launcher takes such a device name literally.
 [[nodiscard]] bool is_plain(const std::string& name);
-/// "mlx5_0:1,mlx5_1:1"
-[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
+/// "mlx5_0:1"
 [[nodiscard]] std::vector<std::string> devices_of(const Facts& facts);
 
 }  // namespace gdrkit::diag::env

@@ -8,7 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "diag/env/proposal.hpp"
-#include "diag/machine/data_direct.hpp"
+#include "diag/machine/grace.hpp"
 
 namespace gdrkit::diag::env {
 namespace {
@@ -30,7 +30,7 @@ void propose_adapters(const Facts& facts, Proposal* proposal) {
 std::vector<std::string> candidates(const MachineView& view) {
   std::vector<std::string> devices;
   for (const std::string& device : view.names("/sys/class/net").value) {
-    const auto starts = [&](const char* start) { return device.rfind(start, 0) == 0; };
+    const auto starts = [&](const char* start) { return device.starts_with(start); };
     if (device == "lo" || starts("docker") || starts("veth") || starts("virbr") || starts("br-") || starts("cni") ||
         starts("cali"))
       continue;
@@ -42,8 +42,7 @@ std::vector<std::string> candidates(const MachineView& view) {
 void propose_interface(const Facts& facts, Proposal* proposal) {
   const auto devices = candidates(facts.machine.view);
   const std::string route = default_route(facts.machine.view);
-  if (devices.size() < 2 || !is_plain(route) || std::find(devices.begin(), devices.end(), route) == devices.end())
-    return;
+  if (devices.size() < 2 || !is_plain(route) || std::ranges::find(devices, route) == devices.end()) return;
   proposal->job.push_back(
       {"NCCL_SOCKET_IFNAME",
        "=" + route,
@@ -64,11 +63,11 @@ int common_gid(const Facts& facts) {
       const std::string number = std::to_string(gid);
       const bool is_v2 = facts.machine.view.line(port + "/gid_attrs/types/" + number).value == "RoCE v2";
       if (is_v2 &&
-          facts.machine.view.line(port + "/gids/" + number).value.rfind("0000:0000:0000:0000:0000:ffff:", 0) == 0)
+          facts.machine.view.line(port + "/gids/" + number).value.starts_with("0000:0000:0000:0000:0000:ffff:"))
         own.insert(gid);
     }
     std::set<int> both;
-    std::set_intersection(common.begin(), common.end(), own.begin(), own.end(), std::inserter(both, both.begin()));
+    std::ranges::set_intersection(common, own, std::inserter(both, both.begin()));
     common = is_first ? own : both;
     is_first = false;
   }
@@ -76,8 +75,8 @@ int common_gid(const Facts& facts) {
 }
 
 void propose_gid(const Facts& facts, Proposal* proposal) {
-  const bool is_roce = std::any_of(facts.chosen.begin(), facts.chosen.end(),
-                                   [&](std::size_t index) { return facts.layout.adapters[index].is_ethernet; });
+  const bool is_roce =
+      std::ranges::any_of(facts.chosen, [&](std::size_t index) { return facts.layout.adapters[index].is_ethernet; });
   if (!is_roce) return;
   const auto found = facts.libraries.named("libnccl");
   int major = 0;
@@ -119,7 +118,7 @@ void tell_far_adapters(const Facts& facts, Proposal* proposal) {
     return place.adapter &&
            (place.nearness == PathClass::phb || place.nearness == PathClass::node || place.nearness == PathClass::sys);
   };
-  const auto far = std::count_if(facts.layout.ranks.begin(), facts.layout.ranks.end(), is_far);
+  const auto far = std::ranges::count_if(facts.layout.ranks, is_far);
   if (far == 0) return;
   const bool is_flat = facts.machine.is_guest.is_found() && facts.machine.is_guest.value;
   proposal->notes.push_back(

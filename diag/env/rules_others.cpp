@@ -16,8 +16,7 @@ bool is_near(PathClass nearness) {
 
 /// True if each GPU has one adapter that is nearer to it than all others.
 bool has_one_adapter_each(const Proposal& proposal) {
-  return proposal.ranks.size() > 1 &&
-         std::all_of(proposal.ranks.begin(), proposal.ranks.end(), [](const ProposedRank& rank) {
+  return proposal.ranks.size() > 1 && std::ranges::all_of(proposal.ranks, [](const ProposedRank& rank) {
            return !rank.adapter.empty() && rank.place.is_only_near && is_near(rank.place.nearness);
          });
 }
@@ -39,7 +38,7 @@ bool differs_for_nvshmem(const Facts& facts, const RankPlace& place) {
   };
   const PathClass own = distance(*place.adapter);
   if (own == PathClass::unknown) return false;
-  return std::any_of(facts.chosen.begin(), facts.chosen.end(), [&](std::size_t other) {
+  return std::ranges::any_of(facts.chosen, [&](std::size_t other) {
     const PathClass value = distance(other);
     return value != PathClass::unknown && value < own;
   });
@@ -74,7 +73,7 @@ void propose_ucx(const Facts& facts, Proposal* proposal) {
 }
 
 void propose_nvshmem(const Facts& facts, Proposal* proposal) {
-  const bool is_efa = std::any_of(facts.chosen.begin(), facts.chosen.end(), [&](std::size_t index) {
+  const bool is_efa = std::ranges::any_of(facts.chosen, [&](std::size_t index) {
     return facts.layout.tree.adapters[index].function.vendor.value == 0x1d0f;
   });
   const bool is_cxi = facts.chosen.empty() && !facts.machine.view.names("/sys/class/cxi").value.empty();
@@ -89,10 +88,9 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
     return;
   }
   const auto params = facts.machine.view.text("/proc/driver/nvidia/params");
-  const bool is_mlx5 =
-      !facts.chosen.empty() && std::all_of(facts.chosen.begin(), facts.chosen.end(), [&](std::size_t index) {
-        return facts.layout.tree.adapters[index].function.vendor.value == 0x15b3;
-      });
+  const bool is_mlx5 = !facts.chosen.empty() && std::ranges::all_of(facts.chosen, [&](std::size_t index) {
+    return facts.layout.tree.adapters[index].function.vendor.value == 0x15b3;
+  });
   if (is_mlx5 && labelled(params, "RegistryDwords").value.find("PeerMappingOverride=1") != std::string::npos) {
     proposal->job.push_back({"NVSHMEM_IB_ENABLE_IBGDA",
                              "1",
@@ -117,12 +115,12 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
                              {"env.nvshmem"}});
   }
   const auto called = [&](std::size_t index) { return facts.layout.adapters[index].name; };
-  const auto is_other = [&](std::size_t index) { return called(index).rfind("mlx5", 0) != 0; };
-  if (!facts.chosen.empty() && std::all_of(facts.chosen.begin(), facts.chosen.end(), is_other)) {
+  const auto is_other = [&](std::size_t index) { return !called(index).starts_with("mlx5"); };
+  if (!facts.chosen.empty() && std::ranges::all_of(facts.chosen, is_other)) {
     const std::string first = called(facts.chosen.front());
     const std::string prefix = first.substr(0, first.find_first_of("_0123456789"));
-    const bool is_common = std::all_of(facts.chosen.begin(), facts.chosen.end(),
-                                       [&](std::size_t index) { return called(index).rfind(prefix, 0) == 0; });
+    const bool is_common =
+        std::ranges::all_of(facts.chosen, [&](std::size_t index) { return called(index).starts_with(prefix); });
     if (is_common && is_plain(prefix))
       proposal->job.push_back({"NVSHMEM_HCA_PREFIX",
                                prefix,
@@ -157,7 +155,7 @@ void propose_mvapich2(const Facts& facts, Proposal* proposal) {
   proposal->job.push_back(
       {"MV2_USE_CUDA", "1", "MVAPICH2-GDR handles GPU memory only with this setting", {"drv.loaded"}});
   const auto library = facts.libraries.named("libgdrapi");
-  if (library.is_found() && is_plain(joined({library.value.front().name}, ""))) {
+  if (library.is_found() && is_plain(library.value.front().name)) {
     const std::string path = library.value.front().path;
     if (path.find_first_of(" \t\n'\"\\$`") == std::string::npos) {
       proposal->job.push_back(

@@ -105,9 +105,8 @@ std::vector<std::string> gather_missing(const Info& info) {
 
 /// Without CUDA some tests are impossible. Repeats them for backends that may be chosen but cannot run.
 void repeat_with_cuda(std::vector<BackendInfo>* backends) {
-  const bool is_any_unusable = std::any_of(backends->begin(), backends->end(), [](const BackendInfo& backend) {
-    return backend.is_automatic && !backend.is_usable;
-  });
+  const bool is_any_unusable = std::ranges::any_of(
+      *backends, [](const BackendInfo& backend) { return backend.is_automatic && !backend.is_usable; });
   if (!is_any_unusable) return;
   const auto device = platform::open_cuda_device(0);
   if (!device) return;

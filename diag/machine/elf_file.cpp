@@ -88,7 +88,7 @@ Fact<ElfFile::Bytes> ElfFile::content_of(const Section& section) const {
 }
 
 const ElfFile::Section* ElfFile::find(std::uint32_t type) const {
-  const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.type == type; });
+  const auto at = std::ranges::find_if(sections_, [&](const Section& s) { return s.type == type; });
   return at == sections_.end() ? nullptr : &*at;
 }
 
@@ -155,15 +155,14 @@ Fact<std::vector<Export>> ElfFile::exports() const {
 }
 
 Fact<std::string> ElfFile::modinfo(const std::string& key) const {
-  const auto at =
-      std::find_if(sections_.begin(), sections_.end(), [](const Section& s) { return s.name == ".modinfo"; });
+  const auto at = std::ranges::find_if(sections_, [](const Section& s) { return s.name == ".modinfo"; });
   if (at == sections_.end()) return damaged<std::string>("the file is not a kernel module: it has no section .modinfo");
   const auto content = content_of(*at);
   if (!content.is_found()) return pass<std::string>(content);
   for (auto begin = content.value.begin(); begin != content.value.end();) {
     const auto end = std::find(begin, content.value.end(), 0);
     const std::string line(begin, end);
-    if (line.rfind(key + "=", 0) == 0) return found(line.substr(key.size() + 1));
+    if (line.starts_with(key + "=")) return found(line.substr(key.size() + 1));
     begin = end == content.value.end() ? end : end + 1;
   }
   Fact<std::string> absent;
@@ -177,9 +176,8 @@ Fact<bool> exports(const MachineView& view, const std::string& path, const std::
   if (!file.is_found()) return pass<bool>(file);
   const auto all = file.value.exports();
   if (!all.is_found()) return pass<bool>(all);
-  return found(std::any_of(all.value.begin(), all.value.end(), [&](const Export& exported) {
-    return exported.name == name && exported.version == version;
-  }));
+  return found(std::ranges::any_of(
+      all.value, [&](const Export& exported) { return exported.name == name && exported.version == version; }));
 }
 
 }  // namespace gdrkit::diag

@@ -46,35 +46,36 @@ std::string without_comment(const std::string& value, char mark) {
   return trimmed(value);
 }
 
-struct KeyValueStyle {
+/// Parses lines "name = value". Removes surrounding blanks. The last line of a name counts, so it comes first in the
+/// result.
+struct KeyValueParser {
   const char* prefix;      ///< put before every name
   const char* separators;  ///< between name and value
   const char* comments;    ///< first characters of comment lines
   char inline_comment;     ///< '\0': not supported
   bool has_sections;
-};
 
-/// Name and value, without surrounding blanks. The last line of a name counts, so it comes first in the result.
-std::vector<Setting> parse_key_values(const std::string& text, const std::string& path, const KeyValueStyle& style) {
-  std::vector<Setting> settings;
-  std::string section;
-  unsigned number = 0;
-  for (const std::string& raw : split(text, '\n')) {
-    ++number;
-    const std::string line = trimmed(raw);
-    if (line.empty() || std::string(style.comments).find(line.front()) != std::string::npos) continue;
-    if (style.has_sections && line.front() == '[') {
-      section = line.substr(1, line.find(']') - 1);
-      continue;
+  std::vector<Setting> operator()(const std::string& text, const std::string& path) const {
+    std::vector<Setting> settings;
+    std::string section;
+    unsigned number = 0;
+    for (const std::string& raw : split(text, '\n')) {
+      ++number;
+      const std::string line = trimmed(raw);
+      if (line.empty() || std::string(comments).find(line.front()) != std::string::npos) continue;
+      if (has_sections && line.front() == '[') {
+        section = line.substr(1, line.find(']') - 1);
+        continue;
+      }
+      const auto at = line.find_first_of(separators);
+      if (at == std::string::npos || at == 0) continue;
+      settings.push_back({prefix + trimmed(line.substr(0, at)), without_comment(line.substr(at + 1), inline_comment),
+                          path, number, section});
     }
-    const auto at = line.find_first_of(style.separators);
-    if (at == std::string::npos || at == 0) continue;
-    settings.push_back({style.prefix + trimmed(line.substr(0, at)),
-                        without_comment(line.substr(at + 1), style.inline_comment), path, number, section});
+    std::ranges::reverse(settings);
+    return settings;
   }
-  std::reverse(settings.begin(), settings.end());
-  return settings;
-}
+};
 
 }  // namespace
 
@@ -130,32 +131,26 @@ std::string Environment::variable(const std::string& name) const {
   return {};
 }
 
-std::string Environment::text_of(const MachineView& view, const std::string& path) {
+/// Appends the settings of a file to `to`, at most the limit for a file. `parse`: text and path to settings.
+template <class Parse>
+void Environment::add_file(const MachineView& view, const std::string& path, Parse parse, std::vector<Setting>* to) {
   const auto text = view.text(path);
   if (text.is_unknown()) problems_.push_back(text.reason);
-  return text.value;
-}
-
-/// Truncates `more` to the limit for a file.
-std::vector<Setting> Environment::bounded(std::vector<Setting> more, const std::string& path) {
-  if (more.size() <= most_settings) return more;
-  problems_.push_back(path + ": contains more than " + std::to_string(most_settings) + " settings");
-  more.resize(most_settings);
-  return more;
+  auto more = parse(text.value, path);
+  if (more.size() > most_settings) {
+    problems_.push_back(path + ": contains more than " + std::to_string(most_settings) + " settings");
+    more.resize(most_settings);
+  }
+  to->insert(to->end(), more.begin(), more.end());
 }
 
 void Environment::read_nccl(const MachineView& view) {
-  std::vector<std::string> paths;
   if (const std::string own = variable("NCCL_CONF_FILE"); !own.empty()) {
-    paths.push_back(absolute(own));
+    add_file(view, absolute(own), parse_nccl, &settings_);
   } else if (const std::string home = variable("HOME"); !home.empty()) {
-    paths.push_back(home + "/.nccl.conf");
+    add_file(view, home + "/.nccl.conf", parse_nccl, &settings_);
   }
-  paths.push_back("/etc/nccl.conf");
-  for (const std::string& path : paths) {
-    const auto more = bounded(parse_nccl(text_of(view, path), path), path);
-    settings_.insert(settings_.end(), more.begin(), more.end());
-  }
+  add_file(view, "/etc/nccl.conf", parse_nccl, &settings_);
 }
 
 void Environment::read_ucx(const MachineView& view) {
@@ -174,58 +169,70 @@ void Environment::read_ucx(const MachineView& view) {
                                         return real.is_found() && there.is_found() && there.value == real.value;
                                       });
     if (is_again) continue;
-    const auto more = bounded(parse_key_values(text_of(view, path), path, {"", "=:", "#;", ';', true}), path);
-    settings_.insert(settings_.end(), more.begin(), more.end());
+    add_file(view, path, KeyValueParser{"", "=:", "#;", ';', true}, &settings_);
   }
 }
 
 void Environment::read_nvshmem(const MachineView& view) {
   // NVSHMEM is the only library whose files override variables. Older releases (3.4.5 among them) read no files.
-  std::vector<std::string> paths;
-  if (const std::string own = variable("NVSHMEM_CONF_FILE"); !own.empty()) paths.push_back(absolute(own));
-  if (const std::string home = variable("HOME"); !home.empty()) paths.push_back(home + "/.nvshmem.conf");
-  paths.emplace_back("/etc/nvshmem.conf");
+  constexpr KeyValueParser parser = {"", "=", "#", '#', false};
   std::vector<Setting> found;
-  for (const std::string& path : paths) {
-    const auto more = bounded(parse_key_values(text_of(view, path), path, {"", "=", "#", '#', false}), path);
-    found.insert(found.end(), more.begin(), more.end());
+  if (const std::string own = variable("NVSHMEM_CONF_FILE"); !own.empty()) {
+    add_file(view, absolute(own), parser, &found);
   }
+  if (const std::string home = variable("HOME"); !home.empty()) add_file(view, home + "/.nvshmem.conf", parser, &found);
+  add_file(view, "/etc/nvshmem.conf", parser, &found);
   settings_.insert(settings_.begin(), found.begin(), found.end());
 }
 
 void Environment::read_openmpi(const MachineView& view) {
-  std::vector<std::string> paths;
-  if (const std::string home = variable("HOME"); !home.empty()) paths.push_back(home + "/.openmpi/mca-params.conf");
-  paths.emplace_back("/etc/openmpi/openmpi-mca-params.conf");
-  paths.emplace_back("/etc/openmpi-mca-params.conf");
-  for (const std::string& path : paths) {
-    const auto more = bounded(parse_key_values(text_of(view, path), path, {"OMPI_MCA_", "=", "#", '\0', false}), path);
-    settings_.insert(settings_.end(), more.begin(), more.end());
+  constexpr KeyValueParser parser = {"OMPI_MCA_", "=", "#", '\0', false};
+  if (const std::string home = variable("HOME"); !home.empty()) {
+    add_file(view, home + "/.openmpi/mca-params.conf", parser, &settings_);
   }
+  add_file(view, "/etc/openmpi/openmpi-mca-params.conf", parser, &settings_);
+  add_file(view, "/etc/openmpi-mca-params.conf", parser, &settings_);
 }
 
 const Setting* Environment::find(const std::string& name) const {
-  const auto found =
-      std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) { return setting.name == name; });
+  const auto found = std::ranges::find_if(settings_, [&](const Setting& setting) { return setting.name == name; });
   return found == settings_.end() ? nullptr : &*found;
 }
 
 std::vector<Setting> Environment::of(const std::string& name) const {
   std::vector<Setting> found;
-  std::copy_if(settings_.begin(), settings_.end(), std::back_inserter(found),
-               [&](const Setting& setting) { return setting.name == name; });
+  std::ranges::copy_if(settings_, std::back_inserter(found),
+                       [&](const Setting& setting) { return setting.name == name; });
   return found;
 }
 
 std::vector<Setting> Environment::of(CommLibrary library) const {
   std::vector<Setting> found;
   for (const Setting& setting : settings_) {
-    if (setting.name.rfind(prefix_of(library), 0) != 0) continue;
+    if (!setting.name.starts_with(prefix_of(library))) continue;
     const auto is_same = [&](const Setting& other) { return other.name == setting.name; };
-    if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(setting);
+    if (std::ranges::none_of(found, is_same)) found.push_back(setting);
   }
-  std::sort(found.begin(), found.end(), [](const Setting& one, const Setting& two) { return one.name < two.name; });
+  std::ranges::sort(found, [](const Setting& one, const Setting& two) { return one.name < two.name; });
   return found;
+}
+
+topology::Fact<Variables> read_variables(const topology::MachineView& view) {
+  const auto content = required(view.bytes("/proc/self/environ", topology::MachineView::text_limit));
+  topology::Fact<Variables> variables{content.outcome, {}, content.reason};
+  for (const std::string& entry : topology::split(std::string(content.value.begin(), content.value.end()), '\0')) {
+    const auto equals = entry.find('=');
+    // If a name occurs twice, getenv() returns the first.
+    if (equals != std::string::npos) variables.value.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::string local_rank_variable(const Variables& variables) {
+  for (const char* name : local_rank_variables) {
+    if (variables.count(name) != 0) return name;
+  }
+  return "";
 }
 
 }  // namespace gdrkit::diag

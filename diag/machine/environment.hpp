@@ -4,6 +4,7 @@
 // origin. Effective settings precede those that they override.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -56,13 +57,32 @@ class Environment {
   void read_nvshmem(const topology::MachineView& view);
   void read_openmpi(const topology::MachineView& view);
   [[nodiscard]] std::string variable(const std::string& name) const;
-  /// "" if there is none.
-  [[nodiscard]] std::string text_of(const topology::MachineView& view, const std::string& path);
-  [[nodiscard]] std::vector<Setting> bounded(std::vector<Setting> more, const std::string& path);
+  template <class Parse>
+  void add_file(const topology::MachineView& view, const std::string& path, Parse parse, std::vector<Setting>* to);
 
   topology::Fact<bool> variables_;
   std::vector<std::string> problems_;
   std::vector<Setting> settings_;
 };
+
+/// The environment of this process, or of the one that made a recording.
+using Variables = std::map<std::string, std::string>;
+
+/// From /proc/self/environ. Absent counts as unreadable: every process has an environment.
+[[nodiscard]] topology::Fact<Variables> read_variables(const topology::MachineView& view);
+
+/// Launchers inherit the variables of the job manager that started them, so the job manager's come last.
+inline constexpr const char* local_rank_variables[] = {"GDRKIT_SHMEM_LOCAL_INDEX",
+                                                       "OMPI_COMM_WORLD_LOCAL_RANK",
+                                                       "MV2_COMM_WORLD_LOCAL_RANK",
+                                                       "PMI_LOCAL_RANK",
+                                                       "MPI_LOCALRANKID",
+                                                       "PALS_LOCAL_RANKID",
+                                                       "LOCAL_RANK",
+                                                       "SLURM_LOCALID",
+                                                       "FLUX_TASK_LOCAL_ID"};
+
+/// The first variable that contains the local rank of the process; "" if none is set.
+[[nodiscard]] std::string local_rank_variable(const Variables& variables);
 
 }  // namespace gdrkit::diag

@@ -41,8 +41,8 @@ bool is_of_use(std::string_view message) {
                                         "IO_PAGE_FAULT",  "smmu",        "iommu",      "IOMMU",
                                         "pcie",           "AER",         "BAR ",       "disagrees about version",
                                         "Unknown symbol", "was rejected"};
-  return std::any_of(std::begin(words), std::end(words),
-                     [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
 }
 
 bool parse_kmsg_record(std::string_view record, std::uint64_t* number, KernelMessage* message) {

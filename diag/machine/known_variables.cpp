@@ -97,8 +97,7 @@ bool is_exempt(const std::string& name) {
                                     "UCX_INCLUDE",
                                     "UCX_VERSION",
                                     "UCX_INSTALL"};
-  return std::any_of(std::begin(starts), std::end(starts),
-                     [&](const char* start) { return name.rfind(start, 0) == 0; });
+  return std::ranges::any_of(starts, [&](const char* start) { return name.starts_with(start); });
 }
 
 /// Fields of transports, which are too many for a table.
@@ -107,8 +106,7 @@ bool is_ucx_transport(const std::string& rest) {
       "RC_",        "DC_",     "UD_",     "SRD_",   "GGA_",   "TCP_", "CUDA_", "GDR_",   "ROCM_", "ZE_",    "POSIX_",
       "SYSV_",      "SELF_",   "CMA_",    "KNEM_",  "XPMEM_", "MM_",  "SHM_",  "UGNI_",  "RDMA_", "MLX5_",  "IB_MLX5_",
       "IB_RCACHE_", "IB_REG_", "IB_ODP_", "IB_TX_", "IB_RX_", "MEM_", "PERF_", "STATS_", "EFA_",  "RDMACM_"};
-  return std::any_of(std::begin(starts), std::end(starts),
-                     [&](const char* start) { return rest.rfind(start, 0) == 0; });
+  return std::ranges::any_of(starts, [&](const char* start) { return rest.starts_with(start); });
 }
 
 std::string upper(std::string text) {
@@ -117,13 +115,13 @@ std::string upper(std::string text) {
 }
 
 bool has(const Table& table, const std::string& rest) {
-  return std::find(table.names.begin(), table.names.end(), rest) != table.names.end();
+  return std::ranges::find(table.names, rest) != table.names.end();
 }
 
 /// The name with its prefix, from any table; "" if none contains it.
 std::string exact(const std::string& name) {
   for (const Table& table : tables()) {
-    if (name.rfind(table.prefix, 0) == 0 && has(table, name.substr(std::string(table.prefix).size()))) return name;
+    if (name.starts_with(table.prefix) && has(table, name.substr(std::string(table.prefix).size()))) return name;
   }
   return {};
 }
@@ -179,7 +177,7 @@ NameVerdict judge_name(const std::string& name) {
   if (const std::string plain = exact(upper(topology::trimmed(name))); !plain.empty())
     return {Knowledge::near_to, plain};
   for (const Table& table : tables()) {
-    if (name.rfind(table.prefix, 0) != 0) continue;
+    if (!name.starts_with(table.prefix)) continue;
     const std::string rest = name.substr(std::string(table.prefix).size());
     if (!table.is_complete && is_ucx_transport(rest)) return {Knowledge::known, ""};
     if (const std::string meant = nearest(table, rest); !meant.empty()) return {Knowledge::near_to, meant};

@@ -50,7 +50,7 @@ void Libraries::add_folder(const MachineView& view, const std::string& folder) {
   if (asked_.size() < folder_limit) asked_.push_back(folder);
   const auto place = view.resolved(folder);
   if (place.is_absent() || folders_.size() == folder_limit) return;
-  if (std::find(folders_.begin(), folders_.end(), place.value) != folders_.end()) return;
+  if (std::ranges::find(folders_, place.value) != folders_.end()) return;
   folders_.push_back(place.value);
   const auto names =
       place.is_found() ? view.names(folder) : Fact<std::vector<std::string>>{place.outcome, {}, place.reason};
@@ -58,11 +58,11 @@ void Libraries::add_folder(const MachineView& view, const std::string& folder) {
   for (const std::string& name : names.value) {
     for (const std::string library : wanted) {
       const std::string start = library + ".so";
-      if (name.rfind(start, 0) != 0 || (name.size() > start.size() && name[start.size()] != '.')) continue;
+      if (!name.starts_with(start) || (name.size() > start.size() && name[start.size()] != '.')) continue;
       const auto file = view.resolved(place.value + "/" + name);
       if (file.is_unknown() && unread_.empty()) unread_ = file.reason;
       const auto is_known = [&](const Library& other) { return other.path == file.value; };
-      if (!file.is_found() || std::any_of(all_.begin(), all_.end(), is_known)) continue;
+      if (!file.is_found() || std::ranges::any_of(all_, is_known)) continue;
       const auto versioned = file.value.rfind(".so.");
       all_.push_back({library, file.value, versioned == std::string::npos ? "" : file.value.substr(versioned + 4)});
     }

@@ -3,10 +3,12 @@
 #include "diag/machine/machine.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 
 #include "base/result.hpp"
 #include "cli/interface/exit_code.hpp"
-#include "diag/machine/hypervisor.hpp"
+#include "diag/machine/virtualization.hpp"
 #include "platform/facts/nvidia.hpp"
 #include "platform/facts/pci_address.hpp"
 
@@ -87,6 +89,34 @@ Machine::Machine(const MachineView& from, Level level)
     if (platform::parse_pci_address(address).has_value()) adapter.pci = read_pci_device(view, address);
     adapters.push_back(std::move(adapter));
   }
+}
+
+Fact<LinuxVersion> read_linux_version(const MachineView& view) {
+  const auto line = required(view.line("/proc/version"));
+  if (!line.is_found()) return pass<LinuxVersion>(line);
+  LinuxVersion version;
+  const std::string start = "Linux version ";
+  if (line.value.starts_with(start)) {
+    version.text = line.value.substr(start.size(), line.value.find(' ', start.size()) - start.size());
+  }
+  if (std::sscanf(version.text.c_str(), "%d.%d", &version.major, &version.minor) != 2) {
+    return {Outcome::malformed, version, "/proc/version: does not contain a version"};
+  }
+  return found(version);
+}
+
+Fact<std::vector<std::string>> drop_ins(const MachineView& view, const std::vector<std::string>& folders) {
+  Fact<std::vector<std::string>> files{Outcome::found, {}, ""};
+  std::map<std::string, std::string> by_name;
+  for (const std::string& folder : folders) {
+    const auto names = view.names(folder);
+    if (names.is_unknown()) files = {names.outcome, {}, names.reason};
+    for (const std::string& name : names.value) {
+      if (name.ends_with(".conf") && name != ".conf") by_name.emplace(name, folder + "/" + name);
+    }
+  }
+  for (const auto& [name, path] : by_name) files.value.push_back(path);
+  return files;
 }
 
 MachineView open_view(const std::string& root) {

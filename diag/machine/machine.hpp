@@ -67,6 +67,22 @@ struct Machine {
 /// Of a device that is in the list of PCI devices.
 [[nodiscard]] PciDevice read_pci_device(const MachineView& view, const std::string& address);
 
+struct LinuxVersion {
+  std::string text;  ///< "5.14.0-427.el9.x86_64"
+  int major = 0;
+  int minor = 0;
+
+  /// Linux supports RDMA on dma-buf since 5.12.
+  [[nodiscard]] bool has_dmabuf() const { return major > 5 || (major == 5 && minor >= 12); }
+};
+/// From /proc/version.
+[[nodiscard]] Fact<LinuxVersion> read_linux_version(const MachineView& view);
+
+/// Paths of the configuration files "*.conf" in the reading order of systemd, modprobe and others: by name, regardless
+/// of their folder. `folders` has the most important first: of several files with one name only the first counts. A
+/// missing folder counts as empty. Not found: a folder could not be listed.
+[[nodiscard]] Fact<std::vector<std::string>> drop_ins(const MachineView& view, const std::vector<std::string>& folders);
+
 /// `root` is "/" or a recording ("-": on standard input). Throws Failure(bad_recording) if it is neither.
 [[nodiscard]] MachineView open_view(const std::string& root);
 

@@ -20,6 +20,7 @@ struct NvmlLink {
   std::int64_t index = 0;  ///< NVML's index
 #define GDRKIT_NVML_LINK(type, name) topology::Fact<type> name;
 #include "diag/machine/nvml_facts.def"
+  bool operator==(const NvmlLink&) const = default;
 };
 
 struct NvmlGpu {
@@ -27,6 +28,7 @@ struct NvmlGpu {
 #define GDRKIT_NVML_GPU(type, name) topology::Fact<type> name;
 #include "diag/machine/nvml_facts.def"
   std::vector<NvmlLink> links;
+  bool operator==(const NvmlGpu&) const = default;
 };
 
 /// Two GPUs by their positions in NvmlFacts::gpus, first < second. NVML's results are symmetric.
@@ -35,6 +37,7 @@ struct NvmlPair {
   std::size_t second = 0;
 #define GDRKIT_NVML_PAIR(type, name) topology::Fact<type> name;
 #include "diag/machine/nvml_facts.def"
+  bool operator==(const NvmlPair&) const = default;
 };
 
 struct NvmlFacts {
@@ -43,6 +46,7 @@ struct NvmlFacts {
   std::vector<NvmlGpu> gpus;
   std::vector<NvmlPair> pairs;  ///< every two GPUs
 
+  bool operator==(const NvmlFacts&) const = default;
   /// nullptr if NVML does not show the GPU at this address.
   [[nodiscard]] const NvmlGpu* gpu_at(std::string_view address) const noexcept;
   /// In either order of the addresses; nullptr if there is no such pair.

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "diag/machine/linux_version.hpp"
-
 namespace gdrkit::diag {
 namespace {
 
@@ -46,14 +44,14 @@ Fact<std::string> dmabuf_possible(const Machine& machine) {
     return {Outcome::absent, "", "the driver is not the open flavour"};
   }
   // Red Hat backports it to older Linux, so the version proves nothing.
-  if (!has_dmabuf(version.value)) {
+  if (!version.value.has_dmabuf()) {
     const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
     return {is_red_hat ? Outcome::unreadable : Outcome::absent, "",
             "Linux " + version.value.text + (is_red_hat ? " of Red Hat may support it or not" : " is too old")};
   }
   // CUDA's result, from level probe or a recording, is stronger evidence than files. It can only rule dma-buf out.
   const auto& gpus = machine.probe.nvml.value.gpus;
-  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), exports_none)) {
+  if (!gpus.empty() && std::ranges::all_of(gpus, exports_none)) {
     return {Outcome::absent, "",
             "CUDA reports that " + gpus_without_dmabuf(machine) + " does not export dma-bufs (DMA_BUF_SUPPORTED is 0)"};
   }

@@ -62,8 +62,8 @@ void start_cuda(const MachineView& view) {
 Fact<VerbsFacts> query_verbs(const MachineView& view) {
   const auto nodes = view.names("/dev/infiniband");
   if (nodes.is_unknown()) return {Outcome::unreadable, {}, "libibverbs was not queried: " + nodes.reason};
-  const auto is_uverbs = [](const std::string& name) { return name.rfind("uverbs", 0) == 0; };
-  if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) {
+  const auto is_uverbs = [](const std::string& name) { return name.starts_with("uverbs"); };
+  if (std::ranges::none_of(nodes.value, is_uverbs)) {
     return {Outcome::absent, {}, "libibverbs was not queried: /dev/infiniband/uverbs* does not exist"};
   }
   const auto verbs = platform::verbs_calls();

@@ -19,7 +19,7 @@ constexpr std::size_t cores_recommended = 2;  // one for the program, one for th
 
 std::vector<int> common(const std::vector<int>& one, const std::vector<int>& other) {
   std::vector<int> both;
-  std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(both));
+  std::ranges::set_intersection(one, other, std::back_inserter(both));
   return both;
 }
 
@@ -59,7 +59,7 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
     RankPlace& place = layout->ranks[rank];
     const auto before = static_cast<std::size_t>(
         std::count(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(rank), near[rank]));
-    const auto sharers = static_cast<std::size_t>(std::count(near.begin(), near.end(), near[rank]));
+    const auto sharers = static_cast<std::size_t>(std::ranges::count(near, near[rank]));
     const auto usable = allowed ? common(near[rank], *allowed) : near[rank];
     if (usable.empty()) {
       place.notes.push_back(near[rank].empty() ? "cannot read the list of CPUs in /sys/devices/system/cpu/online"
@@ -95,8 +95,8 @@ std::vector<Core> cores_of(const MachineView& view, const std::vector<int>& cpus
     const auto siblings = platform::parse_number_list(line.value);
     Core core = line.is_found() && siblings.has_value() ? common(*siblings, cpus) : Core{};
     // A list that omits the CPU itself, or contains one of another core, is invalid.
-    const bool is_sound = std::find(core.begin(), core.end(), cpu) != core.end() &&
-                          std::none_of(core.begin(), core.end(), [&](int other) { return taken.count(other) != 0; });
+    const bool is_sound = std::ranges::find(core, cpu) != core.end() &&
+                          std::ranges::none_of(core, [&](int other) { return taken.count(other) != 0; });
     if (!is_sound) core = {cpu};
     taken.insert(core.begin(), core.end());
     cores.push_back(std::move(core));
@@ -115,7 +115,7 @@ std::vector<Core> slice_of(const std::vector<Core>& cores, std::size_t index, st
 std::vector<int> cpus_of(const std::vector<Core>& cores) {
   std::vector<int> cpus;
   for (const Core& core : cores) cpus.insert(cpus.end(), core.begin(), core.end());
-  std::sort(cpus.begin(), cpus.end());
+  std::ranges::sort(cpus);
   return cpus;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "diag/machine/adapter_use.hpp"
+#include "diag/machine/adapter_ports.hpp"
 #include "diag/topology/nccl_graph.hpp"
 
 namespace gdrkit::diag {

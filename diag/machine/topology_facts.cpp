@@ -101,9 +101,7 @@ topology::NvLinks links_of(const topology::Fact<NvmlFacts>& nvml) {
 
 TopologyFacts read_topology(const MachineView& view, const std::string& source, const topology::Fact<NvmlFacts>& nvml) {
   topology::PciTree tree = topology::read_pci_tree(view);
-  std::vector<std::string> names;
-  for (const topology::TreeDevice& adapter : tree.adapters) names.push_back(adapter.name);
-  std::vector<AdapterPorts> ports = read_adapter_ports(view, names);
+  std::vector<AdapterPorts> ports = read_adapter_ports(view, tree.adapters);
   return {source, std::move(tree), links_of(nvml), std::move(ports)};
 }
 

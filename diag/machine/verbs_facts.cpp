@@ -81,8 +81,7 @@ std::string take_facts(const Json& json, VerbsFacts* facts) {
 }  // namespace
 
 const VerbsDevice* VerbsFacts::device_named(std::string_view name) const noexcept {
-  const auto found =
-      std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.name == name; });
+  const auto found = std::ranges::find_if(devices, [&](const auto& device) { return device.name == name; });
   return found == devices.end() ? nullptr : &*found;
 }
 

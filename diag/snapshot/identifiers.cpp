@@ -36,12 +36,11 @@ std::size_t run_of(std::string_view text, std::size_t at, Predicate is) {
 char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
 
 bool are_alike(std::string_view text, std::string_view word) {
-  return text.size() == word.size() &&
-         std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return lower(a) == lower(b); });
+  return std::ranges::equal(text, word, [](char a, char b) { return lower(a) == lower(b); });
 }
 
 /// Other texts rarely contain such a word, so it is also searched for in other cases and as part of a longer name.
-bool is_rare(std::string_view word) { return word.size() >= 5 || std::any_of(word.begin(), word.end(), is_digit); }
+bool is_rare(std::string_view word) { return word.size() >= 5 || std::ranges::any_of(word, is_digit); }
 
 constexpr std::size_t shortest_bare = 12;  // a hardware address without its colons
 
@@ -131,7 +130,7 @@ Identifiers::Match Identifiers::match_uuid(std::string_view text, std::size_t at
     const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
     if (is_dash ? uuid[i] != '-' : !is_hex(uuid[i])) return {};
   }
-  const bool is_common = std::find(std::begin(common_uuids), std::end(common_uuids), uuid) != std::end(common_uuids);
+  const bool is_common = std::ranges::find(common_uuids, uuid) != std::end(common_uuids);
   return {size, is_common ? std::string(uuid) : hash_.like(uuid, "uuid", true)};
 }
 
@@ -169,7 +168,7 @@ Identifiers::Match Identifiers::match_dashes(std::string_view text, std::size_t 
     if (i % 3 == 2) colons[i] = ':';
   }
   Match found = match_groups(colons, 0);
-  std::replace(found.replacement.begin(), found.replacement.end(), ':', '-');
+  std::ranges::replace(found.replacement, ':', '-');
   return found;
 }
 
@@ -179,7 +178,7 @@ Identifiers::Match Identifiers::match_bare(std::string_view text, std::size_t at
   const std::size_t length = run_of(text, at, is_hex);
   if (length < shortest_bare || length > 32) return {};
   std::string digits(text.substr(at, length));
-  std::transform(digits.begin(), digits.end(), digits.begin(), lower);
+  std::ranges::transform(digits, digits.begin(), lower);
   const auto known = bare_.find(digits);
   return known == bare_.end() ? Match{} : Match{length, known->second};
 }
@@ -286,7 +285,7 @@ Identifiers::Match Identifiers::match_serial(std::string_view text, std::size_t 
   constexpr std::size_t longest = 64;
   if (text[at] != 's' && text[at] != 'S') return {};
   std::string start(text.substr(at, 6 + 10));
-  std::transform(start.begin(), start.end(), start.begin(), lower);
+  std::ranges::transform(start, start.begin(), lower);
   if (start.substr(0, 6) != "serial") return {};
   std::size_t value = at + 6;
   if (start.substr(6, 7) == " number" || start.substr(6, 7) == "_number") value += 7;
@@ -296,7 +295,7 @@ Identifiers::Match Identifiers::match_serial(std::string_view text, std::size_t 
   value += between;
   const std::size_t length = run_of(text, value, is_word);
   const std::string_view serial = text.substr(value, length);
-  const bool is_one = length >= 6 && length <= longest && std::any_of(serial.begin(), serial.end(), is_digit);
+  const bool is_one = length >= 6 && length <= longest && std::ranges::any_of(serial, is_digit);
   if (!is_one) return {};
   return {value + length - at, std::string(text.substr(at, value - at)) + hash_.like(serial, "serial", false)};
 }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "diag/doctor/check.hpp"
-
 namespace gdrkit::diag::snapshot {
 namespace {
 
@@ -22,11 +20,11 @@ constexpr std::string_view secrets[] = {"TOKEN", "SECRET",  "PASSW",  "PASSPHRAS
 
 bool may_be_secret(std::string_view spelt) {
   std::string name(spelt);  // Open MPI's parameters are in lower case
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); });
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); });
   const auto is_in = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
-  return std::any_of(std::begin(secrets), std::end(secrets), is_in) || name.ends_with("_KEY") ||
-         name.ends_with("_PWD") || name.ends_with("_PASS");
+  return std::ranges::any_of(secrets, is_in) || name.ends_with("_KEY") || name.ends_with("_PWD") ||
+         name.ends_with("_PASS");
 }
 
 }  // namespace
@@ -86,7 +84,7 @@ bool is_described(std::string_view name, std::string_view pattern) {
 
 bool is_recorded_variable(std::string_view name) {
   const auto names_it = [&](const char* pattern) { return is_described(name, pattern); };
-  return std::any_of(std::begin(variables), std::end(variables), names_it) && !may_be_secret(name);
+  return std::ranges::any_of(variables, names_it) && !may_be_secret(name);
 }
 
 const char* name_of(Kind kind) {

@@ -7,10 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "diag/machine/recorded_path.hpp"
+#include "diag/doctor/check.hpp"
 
 namespace gdrkit::diag::snapshot {
 
+using doctor::RecordedPath;
 using Kind = RecordedPath::Kind;
 
 /// "content", "name", "setpci", "variables".

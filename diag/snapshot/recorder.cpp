@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/snapshot/recorder.hpp"
+#include "diag/snapshot/recording.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -107,7 +107,7 @@ class Recorder {
 
 std::string value_of(const std::vector<std::string>& variables, const std::string& name) {
   for (const std::string& variable : variables) {
-    if (variable.rfind(name + "=", 0) == 0) return variable.substr(name.size() + 1);
+    if (variable.starts_with(name + "=")) return variable.substr(name.size() + 1);
   }
   return {};
 }
@@ -180,7 +180,7 @@ void Recorder::expand(const std::string& base, std::string_view rest, Kind kind,
 }
 
 std::string Recorder::own_path(const std::string& path) const {
-  if (own_process_.empty() || path.rfind(own_process_ + "/", 0) != 0) return path == own_process_ ? "/proc/self" : path;
+  if (own_process_.empty() || !path.starts_with(own_process_ + "/")) return path == own_process_ ? "/proc/self" : path;
   return "/proc/self" + path.substr(own_process_.size());
 }
 
@@ -213,8 +213,8 @@ void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
   const auto node = view_.node(path, &trail);
   if (node.is_absent() && !is_listed) return;
   // /dev/stdout and similar: the descriptors of this process do not belong to the machine.
-  const auto is_own_descriptor = [](const Step& step) { return step.entry.target.rfind("/proc/self/fd", 0) == 0; };
-  if (std::any_of(trail.begin(), trail.end(), is_own_descriptor)) return;
+  const auto is_own_descriptor = [](const Step& step) { return step.entry.target.starts_with("/proc/self/fd"); };
+  if (std::ranges::any_of(trail, is_own_descriptor)) return;
   Item* last = nullptr;
   for (const Step& step : trail) last = keep(step);
   if (last == nullptr) return;

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "diag/topology/file_tree.hpp"
+#include "diag/machine/machine.hpp"
+#include "diag/snapshot/salted_hash.hpp"
 
 namespace gdrkit::diag::snapshot {
 
@@ -30,5 +31,14 @@ struct Recording {
   /// because ordinary users cannot create device nodes when they unpack the archive.
   [[nodiscard]] std::string to_archive() const;
 };
+
+/// Records the paths of recorded_paths() from a machine or from a recording of one. Throws Failure if the recording
+/// exceeds the limits for reading archives.
+[[nodiscard]] Recording record(const MachineView& view);
+/// Adds the results of level probe on a live machine in the format of a recording.
+void add_probe(const Probe& probe, Recording* recording);
+/// Removes the owner's identity and keeps everything that the checks judge. `view` is the recorded machine; its
+/// variables identify the user.
+void redact(const MachineView& view, const SaltedHash::Salt& salt, Recording* recording);
 
 }  // namespace gdrkit::diag::snapshot

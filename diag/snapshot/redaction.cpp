@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/snapshot/redaction.hpp"
+#include "diag/snapshot/recording.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -69,8 +69,7 @@ class Redaction {
 
  private:
   [[nodiscard]] bool is_common(const std::string& word) const {
-    return word.size() < 2 ||
-           std::find(std::begin(common_words), std::end(common_words), word) != std::end(common_words) ||
+    return word.size() < 2 || std::ranges::find(common_words, word) != std::end(common_words) ||
            recording_.items.count("/sys/module/" + word) != 0;
   }
 
@@ -113,7 +112,7 @@ class Redaction {
   }
 
   [[nodiscard]] std::string content_of(const std::string& path, const std::string& content) const {
-    if (std::find(std::begin(host_files), std::end(host_files), path) != std::end(host_files)) {
+    if (std::ranges::find(host_files, path) != std::end(host_files)) {
       return identifiers_.host(first_word(content)) + "\n";
     }
     if (path == environ_path) return variables(content);
@@ -171,8 +170,7 @@ class Redaction {
         const auto end = std::min(line.find_first_of(" \t", at), line.size());
         const std::string word = line.substr(at, end - at);
         const bool is_address = (word.size() == 8 && (column == 1 || column == 2)) || word.size() == 32;
-        if (is_address && std::all_of(word.begin(), word.end(), is_digit) &&
-            word.find_first_not_of('0') != std::string::npos) {
+        if (is_address && std::ranges::all_of(word, is_digit) && word.find_first_not_of('0') != std::string::npos) {
           line.replace(at, word.size(), hash_.like(word, "route", true));
         }
         column += word.empty() ? 0 : 1;

@@ -73,7 +73,7 @@ std::string SaltedHash::word(std::string_view bytes) const {
 std::string SaltedHash::like(std::string_view text, std::string_view kind, bool is_hex) const {
   std::string key(kind);
   key += ':';
-  std::transform(text.begin(), text.end(), std::back_inserter(key), lower);
+  std::ranges::transform(text, std::back_inserter(key), lower);
   std::string result(text);
   for (std::size_t at = 0; at < result.size(); ++at) {
     const std::uint64_t number = value(key + "#" + std::to_string(at));

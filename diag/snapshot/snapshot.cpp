@@ -9,33 +9,45 @@
 
 #include "cli/interface/command_line.hpp"
 #include "cli/interface/common_options.hpp"
+#include "cli/interface/json_document.hpp"
 #include "cli/interface/whole_file.hpp"
 #include "diag/snapshot/recorded_paths.hpp"
-#include "diag/snapshot/recorder.hpp"
-#include "diag/snapshot/redaction.hpp"
-#include "diag/snapshot/summary.hpp"
+#include "diag/snapshot/recording.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::diag::snapshot {
 namespace {
 
+/// What a recording contains and lacks.
+struct Summary {
+  std::string root;
+  std::string level;
+  bool is_redacted;
+  std::string file;   ///< of the archive; "-": standard output
+  std::size_t bytes;  ///< of the archive
+  std::size_t files;  ///< with recorded content
+  std::vector<std::string> missed;
+
+  /// A recording with missing files is written nevertheless: it contains everything that could be read.
+  [[nodiscard]] cli::ExitCode exit_code() const {
+    return missed.empty() ? cli::ExitCode::ok : cli::ExitCode::unreadable;
+  }
+};
+
 /// Runs before anything is read, so that an error is reported at once.
 void check_target(const std::string& file, bool is_forced, const cli::DocumentOption& json) {
   if (json.is_in_file() && cli::are_one_file(json.path, file))
-    throw cli::Failure(cli::ExitCode::usage, "cannot write --json and the archive to the same file " + file);
+    cli::reject("cannot write --json and the archive to the same file " + file);
   if (file == "-") {
     if (json.is_on_stdout())
-      throw cli::Failure(cli::ExitCode::usage,
-                         "cannot write both the archive and --json to standard output; use --json=FILE");
+      cli::reject("cannot write both the archive and --json to standard output; use --json=FILE");
     if (::isatty(STDOUT_FILENO) != 0)
-      throw cli::Failure(cli::ExitCode::usage,
-                         "cannot write an archive to a terminal; give a file name, or redirect the output (> FILE)");
+      cli::reject("cannot write an archive to a terminal; give a file name, or redirect the output (> FILE)");
     return;
   }
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_forced)
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("cannot write %s: the file exists; use --force to replace it", file.c_str()));
+    cli::reject(cli::format("cannot write %s: the file exists; use --force to replace it", file.c_str()));
   cli::check_can_write(file);
 }
 
@@ -64,11 +76,28 @@ void print_summary(const Summary& summary) {
                summary.file == "-" ? "FILE" : cli::printable(summary.file).c_str());
 }
 
-Summary summary_of(const Recording& recording) {
-  Summary summary;
-  for (const auto& [path, item] : recording.items) summary.files += item.has_content ? 1 : 0;
-  summary.missed = recording.missed();
-  return summary;
+/// Schema gdrkit.snapshot/1: diag/snapshot/README.md.
+void write_summary_json(const cli::DocumentOption& option, const Summary& summary) {
+  cli::write_json(option, {{"schema", "gdrkit.snapshot/1"},
+                           {"version", gdrkit_version()},
+                           {"root", summary.root},
+                           {"level", summary.level},
+                           {"is_redacted", summary.is_redacted},
+                           {"archive", summary.file},
+                           {"bytes", summary.bytes},
+                           {"files", summary.files},
+                           {"missed", summary.missed},
+                           {"exit_code", static_cast<int>(summary.exit_code())}});
+}
+
+/// Schema gdrkit.snapshot-list/1.
+void write_list_json(const cli::DocumentOption& option) {
+  cli::Json json = {{"schema", "gdrkit.snapshot-list/1"}, {"version", gdrkit_version()}, {"paths", cli::Json::array()}};
+  for (const RecordedPath& path : recorded_paths()) {
+    json["paths"].push_back({{"kind", name_of(path.kind)}, {"pattern", path.pattern}, {"purpose", path.purpose}});
+  }
+  json["variables"] = recorded_variables();
+  cli::write_json(option, json);
 }
 
 }  // namespace
@@ -108,9 +137,7 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
     if (!json.is_on_stdout()) print_recorded_paths();
     return cli::ExitCode::ok;
   }
-  if (words.size() != 1)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "invalid arguments: give one FILE for the archive, or - for standard output");
+  if (words.size() != 1) cli::reject("invalid arguments: give one FILE for the archive, or - for standard output");
   check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
   Recording recording = record(view);
@@ -122,12 +149,9 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
   } else {
     cli::write_whole_file(words[0], archive);
   }
-  Summary summary = summary_of(recording);
-  summary.root = root;
-  summary.level = level;
-  summary.is_redacted = is_redacted;
-  summary.file = words[0];
-  summary.bytes = archive.size();
+  const auto files = std::ranges::count_if(recording.items, [](const auto& item) { return item.second.has_content; });
+  const Summary summary{
+      root, level, is_redacted, words[0], archive.size(), static_cast<std::size_t>(files), recording.missed()};
   if (json.is_given) write_summary_json(json, summary);
   if (!json.is_on_stdout()) print_summary(summary);
   report_missed(summary);

@@ -101,8 +101,8 @@ class Drafter {
         drawing_.nvlinks.push_back({gpus_[a], gpus_[b], count});
       }
     }
-    const bool has_switches = std::any_of(facts_.links.gpus.begin(), facts_.links.gpus.end(),
-                                          [](const auto& gpu) { return gpu.second.to_switches > 0; });
+    const bool has_switches =
+        std::ranges::any_of(facts_.links.gpus, [](const auto& gpu) { return gpu.second.to_switches > 0; });
     drawing_.note = has_switches ? "NVLinks lead to switches that join all GPUs" : "";
   }
 

@@ -12,8 +12,8 @@ std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) 
   for (const Viewer viewer : facts.viewers()) {
     if (word == name_of(viewer)) return {viewer};
   }
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit topo: cannot use --as " + word +
-                                               ": an NCCL topology file contains NCCL's view only; use --as nccl");
+  cli::reject("gdrkit topo: cannot use --as " + word +
+              ": an NCCL topology file contains NCCL's view only; use --as nccl");
 }
 
 /// Without the list of PCI devices nothing can be reported.
@@ -77,13 +77,10 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
       cli::json_option(&wanted.json, "diag/topo/README.md"),
   };
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  if (wanted.outputs() > 1)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit topo: cannot combine --json, --dot, --svg and --nccl-xml; choose one");
+  if (wanted.outputs() > 1) cli::reject("gdrkit topo: cannot combine --json, --dot, --svg and --nccl-xml; choose one");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit topo: cannot combine --from-nccl-xml with --root, --level or --nccl-xml");
+      cli::reject("gdrkit topo: cannot combine --from-nccl-xml with --root, --level or --nccl-xml");
     return print(read_nccl_file(nccl_file), wanted);
   }
   const MachineView view = open_view(root);

@@ -26,6 +26,7 @@ struct Fact {
   [[nodiscard]] bool is_absent() const noexcept { return outcome == Outcome::absent; }
   /// Neither found nor known to be absent: everything derived from it is unknown.
   [[nodiscard]] bool is_unknown() const noexcept { return !is_found() && !is_absent(); }
+  bool operator==(const Fact&) const = default;
 };
 
 /// Passes on the outcome of another Fact, for a fact of another type that depends on it. Not for Facts that were found.

@@ -198,7 +198,7 @@ Fact<std::vector<std::uint8_t>> MachineView::read(std::string_view path, std::si
 Fact<std::string> MachineView::text(std::string_view path) const {
   const auto content = read(path, text_limit, true);
   if (!content.is_found()) return pass<std::string>(content);
-  if (std::find(content.value.begin(), content.value.end(), 0) != content.value.end()) {
+  if (std::ranges::find(content.value, 0) != content.value.end()) {
     return refuse<std::string>(Outcome::malformed, path, "contains NUL bytes: it is not text");
   }
   return found(std::string(content.value.begin(), content.value.end()));
@@ -215,7 +215,7 @@ Fact<std::string> MachineView::line(std::string_view path) const {
 Fact<std::int64_t> MachineView::number(std::string_view path) const {
   const Fact<std::string> words = line(path);
   if (!words.is_found()) return pass<std::int64_t>(words);
-  const bool is_hex = words.value.rfind("0x", 0) == 0;
+  const bool is_hex = words.value.starts_with("0x");
   const char* begin = words.value.data() + (is_hex ? 2 : 0);
   const char* end = words.value.data() + words.value.size();
   std::int64_t value = 0;
@@ -280,7 +280,7 @@ Fact<std::vector<std::string>> MachineView::names(std::string_view path) const {
   }
   const auto& more = recorded_.names_in(place.value.path());
   all.insert(all.end(), more.begin(), more.end());
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return found(std::move(all));
 }

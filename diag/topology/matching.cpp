@@ -83,7 +83,7 @@ class Assignment {
     while (steps[column].mover.has_value()) {
       const std::size_t mover = *steps[column].mover;
       const std::size_t from = steps[column].from;
-      rows_of_[from].erase(std::find(rows_of_[from].begin(), rows_of_[from].end(), mover));
+      rows_of_[from].erase(std::ranges::find(rows_of_[from], mover));
       rows_of_[column].push_back(mover);
       column_of_[mover] = column;
       column = from;
@@ -102,7 +102,7 @@ class Assignment {
 std::int64_t rank_of(PathClass value) {
   constexpr PathClass order[] = {PathClass::pix, PathClass::pxb,  PathClass::chip_host,
                                  PathClass::phb, PathClass::node, PathClass::sys};
-  return std::find(std::begin(order), std::end(order), value) - std::begin(order);
+  return std::ranges::find(order, value) - std::begin(order);
 }
 
 std::int64_t cost_of(const TreeDevice& gpu, const TreeDevice& adapter, PathClass nearness, std::int64_t places_apart) {

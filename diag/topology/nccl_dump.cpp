@@ -15,7 +15,7 @@ namespace {
 Fact<std::int64_t> number_of(const std::string* text, const char* what) {
   if (text == nullptr) return {Outcome::absent, 0, std::string("the file has no ") + what};
   std::int64_t value = 0;
-  const bool is_hex = text->rfind("0x", 0) == 0;
+  const bool is_hex = text->starts_with("0x");
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
   if (error != std::errc() || stop != end)
@@ -54,7 +54,7 @@ class Reader {
       return a.function.address < b.function.address || (a.function.address == b.function.address && a.name < b.name);
     };
     for (auto* devices : {&dump_.tree.gpus, &dump_.tree.adapters, &dump_.tree.nvswitches}) {
-      std::sort(devices->begin(), devices->end(), by_address);
+      std::ranges::sort(*devices, by_address);
     }
     for (std::size_t i = 0; i < dump_.tree.gpus.size(); ++i) dump_.tree.gpus[i].name = "GPU" + std::to_string(i);
     for (std::size_t i = 0; i < dump_.tree.nvswitches.size(); ++i) {
@@ -156,7 +156,6 @@ class Reader {
       if (net.name != "net" || name == nullptr || name->empty()) continue;
       has_net = true;
       add(dump_.tree.adapters, DeviceKind::adapter, *name, function, way, PciTree::most_adapters);
-      if (const unsigned speed = count_of(net, "speed"); speed > 0) dump_.speeds_mbit_per_s[*name] = speed;
     }
     if (!has_net) add(dump_.tree.adapters, DeviceKind::adapter, function.name, function, way, PciTree::most_adapters);
   }
@@ -192,7 +191,7 @@ class Reader {
       const std::string* kind = link.attribute("tclass");
       const auto other = target == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{})
                                            : platform::parse_pci_address(*target);
-      if (kind != nullptr && kind->rfind("0x03", 0) == 0 && target != nullptr && other.has_value()) {
+      if (kind != nullptr && kind->starts_with("0x03") && target != nullptr && other.has_value()) {
         links.to_gpus[*other] += count;
       } else if (kind == nullptr || *kind != "0x068001") {
         links.to_switches += count;

@@ -160,7 +160,7 @@ Distance tree_distance(const NcclGraph& graph, std::size_t a, std::size_t b) {
   const auto path_a = above(graph, a);
   const auto path_b = above(graph, b);
   for (std::size_t i = 0; i < path_a.size(); ++i) {
-    const auto meeting = std::find(path_b.begin(), path_b.end(), path_a[i]);
+    const auto meeting = std::ranges::find(path_b, path_a[i]);
     if (meeting == path_b.end()) continue;
     const NcclNode& node = graph.nodes[path_a[i]];
     if (node.kind == NcclKind::cpu) return {PathClass::phb, 0, node_name(node)};

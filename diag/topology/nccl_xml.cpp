@@ -17,8 +17,8 @@ constexpr const char* hidden_switch = "fffffff:ff:ff.0";
 
 /// NCCL reads bytes, other readers UTF-8. No valid name contains characters other than ASCII.
 std::string attribute_text(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
   return xml_escaped(text);
 }
 
@@ -36,8 +36,7 @@ class Writer {
       if (graph.nodes[i].above.has_value()) below_[*graph.nodes[i].above].push_back(i);
     }
     for (auto& children : below_) {
-      std::sort(children.begin(), children.end(),
-                [&](std::size_t a, std::size_t b) { return graph.nodes[a].id < graph.nodes[b].id; });
+      std::ranges::sort(children, [&](std::size_t a, std::size_t b) { return graph.nodes[a].id < graph.nodes[b].id; });
     }
   }
 
@@ -76,7 +75,7 @@ class Writer {
     begin(depth, "pci");
     attribute("busid", node.id);
     // Without an element gpu, NCCL and the parser here identify a GPU by its class.
-    const bool has_class = node.kind != NcclKind::gpu || node.function.class_code.rfind("0x03", 0) == 0;
+    const bool has_class = node.kind != NcclKind::gpu || node.function.class_code.starts_with("0x03");
     attribute("class", has_class ? node.function.class_code : "0x03");
     attribute("vendor", node.function.vendor);
     attribute("device", node.function.device);

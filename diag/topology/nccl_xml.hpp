@@ -39,7 +39,6 @@ struct NcclXmlFacts {
 struct NcclDump {
   PciTree tree;
   NvLinks links;
-  std::map<std::string, unsigned> speeds_mbit_per_s;
 };
 /// EINVAL with a text if the file is invalid or describes several hosts.
 [[nodiscard]] base::Result<NcclDump> parse_nccl_xml(std::string_view text);

@@ -32,9 +32,7 @@ Distance by_numa(const TreeDevice& a, const TreeDevice& b, bool minus_one_is_equ
 }
 
 std::size_t shared_bridges(const TreeDevice& a, const TreeDevice& b) {
-  const auto [end_a, end_b] = std::mismatch(a.bridges.begin(), a.bridges.end(), b.bridges.begin(), b.bridges.end());
-  (void)end_b;
-  return static_cast<std::size_t>(end_a - a.bridges.begin());
+  return static_cast<std::size_t>(std::ranges::mismatch(a.bridges, b.bridges).in1 - a.bridges.begin());
 }
 
 bool is_one_slot(const TreeDevice& a, const TreeDevice& b) {
@@ -45,7 +43,7 @@ bool is_one_slot(const TreeDevice& a, const TreeDevice& b) {
 
 /// Where the two paths diverge: the number of equal whole components.
 std::string common_path(const std::string& a, const std::string& b) {
-  const auto [end_a, end_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  const auto [end_a, end_b] = std::ranges::mismatch(a, b);
   const auto length = static_cast<std::size_t>(end_a - a.begin());
   if (length == a.size() && (end_b == b.end() || *end_b == '/')) return a;
   if (length == b.size() && a[length] == '/') return b;
@@ -97,9 +95,8 @@ Distance nvshmem_distance(const TreeDevice& from, const TreeDevice& to) {
   if (auto missing = unplaced(from, to)) return *missing;
   const std::string& path = from.real_path.value;
   const std::string& other = to.real_path.value;
-  const auto parting = static_cast<std::size_t>(
-      std::mismatch(path.begin(), path.end(), other.begin(), other.end()).first - path.begin());
-  const auto depth = std::count(path.begin(), path.end(), '/');
+  const auto parting = static_cast<std::size_t>(std::ranges::mismatch(path, other).in1 - path.begin());
+  const auto depth = std::ranges::count(path, '/');
   const auto score = std::count(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(parting), '/');
   const std::string why = std::to_string(score) + " of " + std::to_string(depth) + " path components agree";
   if (score <= 3) return by_numa(from, to, true);
@@ -114,7 +111,7 @@ Distance ucx_distance(const TreeDevice& a, const TreeDevice& b) {
   const std::string devices = "/sys/devices";
   if (common == devices) return by_numa(a, b, true);
   const bool is_host_bridge =
-      common.rfind(devices + "/pci", 0) == 0 && common.find('/', devices.size() + 1) == std::string::npos;
+      common.starts_with(devices + "/pci") && common.find('/', devices.size() + 1) == std::string::npos;
   return {is_host_bridge ? PathClass::phb : PathClass::near, 0, "common path " + common};
 }
 

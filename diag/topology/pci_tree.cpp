@@ -24,7 +24,7 @@ Fact<double> read_speed(const MachineView& view, const std::string& path) {
   double speed = 0;
   const char* end = line.value.data() + line.value.size();
   const auto [stop, error] = std::from_chars(line.value.data(), end, speed);
-  if (error == std::errc() && std::string_view(stop, static_cast<std::size_t>(end - stop)).rfind(" GT/s", 0) == 0 &&
+  if (error == std::errc() && std::string_view(stop, static_cast<std::size_t>(end - stop)).starts_with(" GT/s") &&
       speed > 0 && speed < 1000) {
     return found(speed);
   }
@@ -65,7 +65,7 @@ PciFunction read_function(const MachineView& view, const std::string& name, cons
 }
 
 bool is_function_name(std::string_view part) {
-  return std::count(part.begin(), part.end(), ':') == 2 && part.find('.') != std::string_view::npos &&
+  return std::ranges::count(part, ':') == 2 && part.find('.') != std::string_view::npos &&
          platform::parse_pci_address(part).has_value();
 }
 
@@ -79,9 +79,9 @@ class Reader {
     const auto by_address = [](const TreeDevice& a, const TreeDevice& b) {
       return a.function.address < b.function.address || (a.function.address == b.function.address && a.name < b.name);
     };
-    std::sort(tree_.gpus.begin(), tree_.gpus.end(), by_address);
-    std::sort(tree_.nvswitches.begin(), tree_.nvswitches.end(), by_address);
-    std::sort(tree_.adapters.begin(), tree_.adapters.end(), by_address);
+    std::ranges::sort(tree_.gpus, by_address);
+    std::ranges::sort(tree_.nvswitches, by_address);
+    std::ranges::sort(tree_.adapters, by_address);
     for (std::size_t i = 0; i < tree_.gpus.size(); ++i) tree_.gpus[i].name = "GPU" + std::to_string(i);
     for (std::size_t i = 0; i < tree_.nvswitches.size(); ++i) tree_.nvswitches[i].name = "NVSwitch" + std::to_string(i);
     return std::move(tree_);
@@ -168,12 +168,34 @@ class Reader {
   std::map<std::string, std::size_t> bridges_;  // by path: a forged tree may use an address twice
 };
 
+/// Maximum Gbit/s of a link, without its generation's encoding overhead.
+double carried(double speed_gts, double width) {
+  const double coding = speed_gts < 8 ? 0.8 : speed_gts < 64 ? 128.0 / 130.0 : 242.0 / 256.0;
+  return speed_gts * width * coding;
+}
+
+/// `port`: the other end of a link, if the speed is the maximum that both ends support.
+void take_link(const PciFunction& function, const PciFunction* port, NarrowestLink* narrowest) {
+  const Fact<double>& speed = port != nullptr ? function.most.speed_gts : function.current.speed_gts;
+  const Fact<std::int64_t>& width = function.current.width;
+  if (!speed.is_found() || !width.is_found()) {
+    narrowest->unread = speed.is_found() ? width.reason : speed.reason;
+    return;
+  }
+  double gts = speed.value;
+  if (port != nullptr && port->most.speed_gts.is_found()) gts = std::min(gts, port->most.speed_gts.value);
+  const double rate = carried(gts, static_cast<double>(width.value));
+  if (narrowest->gbit_per_s > 0 && rate >= narrowest->gbit_per_s) return;
+  narrowest->gbit_per_s = rate;
+  narrowest->where = function.name;
+}
+
 }  // namespace
 
 PciPlace parse_pci_place(const std::string& real_path) {
   PciPlace place;
   for (const std::string& part : split(real_path, '/')) {
-    if (part.rfind("pci", 0) == 0 && part.find(':') != std::string::npos) {
+    if (part.starts_with("pci") && part.find(':') != std::string::npos) {
       place.root = part;
       place.functions.clear();
     } else if (is_function_name(part)) {
@@ -188,6 +210,19 @@ PciTree read_pci_tree(const MachineView& view) {
   const auto nodes = platform::parse_number_list(view.line("/sys/devices/system/node/online").value);
   if (nodes.has_value() && nodes->size() == 1) tree.only_node = nodes->front();
   return tree;
+}
+
+NarrowestLink narrowest_link(const PciTree& tree, const TreeDevice& a, const TreeDevice& b) {
+  NarrowestLink narrowest;
+  const auto shared = static_cast<std::size_t>(std::ranges::mismatch(a.bridges, b.bridges).in1 - a.bridges.begin());
+  for (const TreeDevice* device : {&a, &b}) {
+    const bool may_be_idle = device->kind == DeviceKind::gpu && !device->bridges.empty();
+    take_link(device->function, may_be_idle ? &tree.bridges[device->bridges.back()] : nullptr, &narrowest);
+    // The last bridge is the port of the device's own link.
+    for (std::size_t i = shared; i + 1 < device->bridges.size(); ++i)
+      take_link(tree.bridges[device->bridges[i]], nullptr, &narrowest);
+  }
+  return narrowest;
 }
 
 }  // namespace gdrkit::diag::topology

@@ -37,7 +37,7 @@ namespace gdrkit::diag::topology {
 }
 
 [[nodiscard]] inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// At most `longest` characters; bytes that are not printable ASCII become '?'.

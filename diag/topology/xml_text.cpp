@@ -69,8 +69,7 @@ class Parser {
       if (c == '&') {
         const auto end = std::min(text_.find(';', at_), text_.size());
         const std::string_view name = text_.substr(at_ + 1, std::min<std::size_t>(end - at_ - 1, 8));
-        const auto* known =
-            std::find_if(std::begin(entities), std::end(entities), [&](const auto& e) { return e.first == name; });
+        const auto* known = std::ranges::find_if(entities, [&](const auto& e) { return e.first == name; });
         if (known == std::end(entities)) return refuse("an entity is unknown; use &amp; &lt; &gt; &quot; or &apos;");
         c = known->second;
         at_ = end;
@@ -146,8 +145,7 @@ base::Result<XmlElement> parse_xml(std::string_view text) { return Parser(text).
 std::string xml_escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
-    const auto* entity =
-        std::find_if(std::begin(entities), std::end(entities), [&](const auto& e) { return e.second == c; });
+    const auto* entity = std::ranges::find_if(entities, [&](const auto& e) { return e.second == c; });
     if (entity != std::end(entities)) {
       escaped += "&" + std::string(entity->first) + ";";
     } else {

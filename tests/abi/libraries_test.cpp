@@ -40,51 +40,18 @@ const Names gdrapi_symbols = {"gdr_open",
                               "gdr_driver_get_version",
                               "gdr_get_mapping_type_string"};
 
-const Names gdrkit_symbols = {"gdrkit_open",
-                              "gdrkit_close",
-                              "gdrkit_get_context_info",
-                              "gdrkit_pin",
-                              "gdrkit_unpin",
-                              "gdrkit_get_pin_info",
-                              "gdrkit_map",
-                              "gdrkit_unmap",
-                              "gdrkit_is_invalidated",
-                              "gdrkit_buffer_allocate",
-                              "gdrkit_buffer_free",
-                              "gdrkit_buffer_get_info",
-                              "gdrkit_buffer_copy_from_host",
-                              "gdrkit_buffer_copy_to_host",
-                              "gdrkit_write",
-                              "gdrkit_read",
-                              "gdrkit_write_segments",
-                              "gdrkit_read_segments",
-                              "gdrkit_start_write",
-                              "gdrkit_start_read",
-                              "gdrkit_is_copy_done",
-                              "gdrkit_finish_copy",
-                              "gdrkit_engine_name",
-                              "gdrkit_engine_profile_path",
-                              "gdrkit_probe_backend",
-                              "gdrkit_copy_kernel_name",
-                              "gdrkit_strerror",
-                              "gdrkit_last_error",
-                              "gdrkit_version"};
-
-/// The functions that a header declares at the start of a line, inline ones apart.
-/// Returns the functions that gdrkit/shmem*.h and the private header declare.
-Names shmem_functions() {
+/// The functions that the headers in include/gdrkit and the private ones in `detail` declare at the start of a line.
+/// Only names that begin with gdrkit_shmem belong to libgdrkit_shmem.
+Names declared_functions(bool are_of_shmem) {
   const std::regex declaration(R"(^(?:int|const char\*) (gdrkit_\w+)\()");
-  const fs::path folder = fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrkit";
-  std::vector<fs::path> headers = {folder / "detail" / "shmem_private.h"};
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const fs::path& path = entry.path();
-    if (path.extension() == ".h" && path.filename().string().starts_with("shmem")) headers.push_back(path);
-  }
   Names names;
-  for (const fs::path& header : headers) {
-    std::ifstream file(header);
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrkit")) {
+    if (entry.path().extension() != ".h") continue;
+    std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
-      if (std::smatch found; std::regex_search(line, found, declaration)) names.insert(found[1]);
+      std::smatch found;
+      if (!std::regex_search(line, found, declaration)) continue;
+      if (found[1].str().starts_with("gdrkit_shmem") == are_of_shmem) names.insert(found[1]);
     }
   }
   return names;
@@ -152,11 +119,12 @@ TEST_P(Library, IsSmallWhenStripped) {
 INSTANTIATE_TEST_SUITE_P(
     All, Library,
     testing::Values(Expectation{"libgdrapi.so", "libgdrapi.so.2", gdrapi_symbols, {}},
-                    Expectation{"libgdrkit.so", "libgdrkit.so.0", gdrkit_symbols, {"GDRKIT_0", "GDRKIT_PRIVATE"}},
+                    Expectation{
+                        "libgdrkit.so", "libgdrkit.so.0", declared_functions(false), {"GDRKIT_0", "GDRKIT_PRIVATE"}},
                     // It holds GPU code for every architecture where nvcc is there.
                     Expectation{"libgdrkit_shmem.so",
                                 "libgdrkit_shmem.so.0",
-                                shmem_functions(),
+                                declared_functions(true),
                                 {"GDRKIT_SHMEM_0", "GDRKIT_SHMEM_PRIVATE"},
                                 {"libgdrkit.so.0"},
                                 std::size_t{12} << 20}),
@@ -195,7 +163,7 @@ TEST(DropInLibrary, HeaderKeepsTheVersionMacrosThatPackagersParse) {
   std::ifstream header(fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrapi.h");
   std::vector<std::string> versions;
   for (std::string line; std::getline(header, line);) {
-    if (line.rfind("#define GDR_API_M", 0) == 0) versions.push_back(line);
+    if (line.starts_with("#define GDR_API_M")) versions.push_back(line);
   }
   EXPECT_EQ(versions, (std::vector<std::string>{"#define GDR_API_MAJOR_VERSION 2", "#define GDR_API_MINOR_VERSION 6"}));
 }

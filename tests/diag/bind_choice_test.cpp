@@ -118,9 +118,8 @@ TEST(VisibleDevicesOf, AMigInstanceBelongsToTheGpuInItsNameOrToTheOnlyGpu) {
 TEST(UsableGpusOf, ContainGpusWhoseNodesCanBeOpened) {
   const std::vector<NamedGpu> gpus = {{"", "1", 3}, {"", "1", 1}, {"", "1", {}}, {"", "1", 0}};
   const auto usable = [&](bool is_live, std::vector<std::string> nodes) {
-    return find_usable_gpus(gpus, is_live, [nodes](const std::string& path) {
-      return std::find(nodes.begin(), nodes.end(), path) != nodes.end();
-    });
+    return find_usable_gpus(gpus, is_live,
+                            [nodes](const std::string& path) { return std::ranges::find(nodes, path) != nodes.end(); });
   };
   EXPECT_EQ(usable(true, {"/dev/nvidia1", "/dev/nvidia3"}).gpus, (Positions{0, 1}));
   EXPECT_TRUE(usable(true, {"/dev/nvidia1"}).is_proven);

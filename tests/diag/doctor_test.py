@@ -28,7 +28,7 @@ DERIVED = {"topo.pair", "topo.balance", "topo.vm_flat", "pcie.path_min", "iommu.
 
 
 def _cases():
-    """Those of every file in doctor_cases, which is one for each group of checks."""
+    """Those of every file in doctor_cases."""
     found = {}
     for name in sorted(os.listdir(os.path.join(HERE, "doctor_cases"))):
         if name.endswith(".py"):

@@ -55,7 +55,7 @@ TEST(ElfFile, AgreesWithTheDynamicLinkerAboutThisProgramsCLibrary) {
   std::size_t versioned = 0;
   for (const Export& exported : all.value) {
     // Each version is also a symbol, which no program can link to.
-    if (exported.version.rfind("GLIBC_2", 0) != 0 || exported.name == exported.version) continue;
+    if (!exported.version.starts_with("GLIBC_2") || exported.name == exported.version) continue;
     ++versioned;
     if (versioned % 10 != 0) continue;
     EXPECT_NE(::dlvsym(RTLD_DEFAULT, exported.name.c_str(), exported.version.c_str()), nullptr)

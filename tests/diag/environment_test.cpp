@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include "topology/written_machine.hpp"
 
 namespace gdrkit::diag {
 namespace {
@@ -14,31 +12,14 @@ namespace {
 using topology::MachineView;
 using topology::Outcome;
 
-/// A recording in a separate folder.
-class EnvironmentTest : public ::testing::Test {
+class EnvironmentTest : public ::testing::Test, protected topology::WrittenMachine {
  protected:
-  EnvironmentTest() {
-    char pattern[] = "/tmp/gdrkit-environment-XXXXXX";
-    root_ = ::mkdtemp(pattern);
-  }
-  ~EnvironmentTest() override { std::filesystem::remove_all(root_); }
-
-  void put(const std::string& path, const std::string& content) {
-    std::filesystem::create_directories((root_ + path).substr(0, (root_ + path).rfind('/')));
-    std::ofstream(root_ + path, std::ios::binary) << content;
-  }
   /// Entries with ';' for the zero bytes.
   void put_variables(std::string entries) {
     for (char& character : entries) character = character == ';' ? '\0' : character;
     put("/proc/self/environ", entries);
   }
-  [[nodiscard]] Environment read() const {
-    auto view = MachineView::open(root_);
-    EXPECT_TRUE(view.has_value());
-    return Environment(*view);
-  }
-
-  std::string root_;
+  [[nodiscard]] Environment read() const { return Environment(view()); }
 };
 
 std::vector<std::string> values(const std::vector<Setting>& settings) {

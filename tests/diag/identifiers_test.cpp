@@ -92,7 +92,7 @@ TEST_F(IdentifiersTest, AddressesAreFoundWithoutTheirColons) {
   std::string colons = prose("b8:3f:d2:12:4c:6e");
   EXPECT_EQ(prose("BOOTIF=01-B8-3F-D2-12-4C-6E").size(), std::string("BOOTIF=01-B8-3F-D2-12-4C-6E").size());
   EXPECT_EQ(prose("b8-3f-d2-12-4c-6e").substr(3, 2), colons.substr(3, 2)) << "equal stays equal";
-  colons.erase(std::remove(colons.begin(), colons.end(), ':'), colons.end());
+  std::erase(colons, ':');
   EXPECT_EQ(prose("mac=0xB83FD2124C6E"), "mac=0x" + colons);
   EXPECT_EQ(prose("0x380000000000 b83fd2124c6e0"), "0x380000000000 b83fd2124c6e0") << "other numbers stay";
   EXPECT_EQ(prose("BOOTIF=01-b8-3f-d2-12-4c-6e").find("3f-d2"), std::string::npos);

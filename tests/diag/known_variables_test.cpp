@@ -64,7 +64,7 @@ TEST(KnownVariables, KnownNamesAreNeverReportedAsMisspelt) {
 TEST(KnownVariables, AcceptsRetiredNamesOfNccl) {
   for (const RetiredVariable& retired : retired_variables()) {
     const std::string name = retired.name;
-    if (name.rfind("NCCL_", 0) != 0) continue;
+    if (!name.starts_with("NCCL_")) continue;
     EXPECT_EQ(judge_name(name).knowledge, Knowledge::known) << name;
   }
 }

@@ -7,8 +7,6 @@
 #include <random>
 #include <type_traits>
 
-#include "nvml_facts_equal.hpp"
-
 namespace gdrkit::diag {
 namespace {
 
@@ -84,7 +82,7 @@ TEST(NvmlFacts, RoundTripExactly) {
     const auto facts = RandomFacts(seed).document();
     const std::string text = to_json_text(facts);
     const auto back = parse_nvml_facts(text);
-    ASSERT_TRUE(is_equal(facts, back)) << seed << "\n" << text;
+    ASSERT_TRUE(facts == back) << seed << "\n" << text;
     ASSERT_EQ(to_json_text(back), text);
   }
 }

@@ -5,28 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "platform/facts/number_list.hpp"
+#include "topology/written_machine.hpp"
 
 namespace gdrkit::diag {
 namespace {
 
-/// A recording with processors whose second threads are numbered after all first ones.
-class RankLayoutTest : public ::testing::Test {
+class RankLayoutTest : public ::testing::Test, protected topology::WrittenMachine {
  protected:
-  RankLayoutTest() {
-    char pattern[] = "/tmp/gdrkit-layout-XXXXXX";
-    root_ = ::mkdtemp(pattern);
-  }
-  ~RankLayoutTest() override { std::filesystem::remove_all(root_); }
-
-  void put(const std::string& path, const std::string& content) const {
-    std::filesystem::create_directories((root_ + path).substr(0, (root_ + path).rfind('/')));
-    std::ofstream(root_ + path) << content;
-  }
+  /// Second threads are numbered after all first ones.
   void put_processors(int cores) const {
     for (int cpu = 0; cpu < 2 * cores; ++cpu) {
       put("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list",
@@ -34,12 +22,8 @@ class RankLayoutTest : public ::testing::Test {
     }
   }
   [[nodiscard]] std::vector<Core> cores(const std::string& cpus) const {
-    auto view = topology::MachineView::open(root_);
-    EXPECT_TRUE(view.has_value());
-    return cores_of(*view, *platform::parse_number_list(cpus));
+    return cores_of(view(), *platform::parse_number_list(cpus));
   }
-
-  std::string root_;
 };
 
 std::string text(const std::vector<Core>& cores) { return platform::to_list_text(cpus_of(cores)); }
@@ -68,7 +52,7 @@ TEST_F(RankLayoutTest, SlicesCoverAllCoresOnceAndDifferByOneAtMost) {
     const auto cpus = cpus_of(slice);
     seen.insert(seen.end(), cpus.begin(), cpus.end());
   }
-  std::sort(seen.begin(), seen.end());
+  std::ranges::sort(seen);
   EXPECT_EQ(platform::to_list_text(seen), "0-25");
   EXPECT_EQ(seen.size(), 26u);
 }
@@ -99,10 +83,8 @@ TEST_F(RankLayoutTest, FewerCoresThanPartsAreShared) {
 
 TEST_F(RankLayoutTest, AnEmptyMachineHasNoRanks) {
   put("/etc/hostname", "x\n");
-  auto view = topology::MachineView::open(root_);
-  ASSERT_TRUE(view.has_value());
-  EXPECT_TRUE(lay_out(*view, {}, std::nullopt, false).ranks.empty());
-  EXPECT_FALSE(recorded_cpus(*view).has_value());
+  EXPECT_TRUE(lay_out(view(), {}, std::nullopt, false).ranks.empty());
+  EXPECT_FALSE(recorded_cpus(view()).has_value());
 }
 
 }  // namespace

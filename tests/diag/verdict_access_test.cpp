@@ -8,7 +8,6 @@
 #include <string>
 
 #include "diag/doctor/verdict/access.hpp"
-#include "diag/doctor/verdict/mapping.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -10,9 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "diag/doctor/difference.hpp"
 #include "diag/doctor/doctor_text.hpp"
-#include "diag/doctor/fix/script.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 #include "diag/env/formats.hpp"
 #include "diag/machine/topology_facts.hpp"

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: MIT
 // Group acs: Access Control Services of the ports between two GPUs or GPU and adapter, which may send packets up to the
 // processor.
-#include "diag/machine/acs.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/data_direct.hpp"
-#include "diag/machine/gpu_path.hpp"
+#include "diag/machine/grace.hpp"
 #include "diag/machine/pci_config.hpp"
+#include "diag/machine/pci_path.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -29,32 +28,20 @@ bool cannot_see_ports(const Machine& machine, Findings& findings) {
   return machine.is_guest.value || !machine.is_guest.is_found();
 }
 
-/// Ports below these roots are judged by the pattern of acs.datadirect.
-std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) {
-  std::set<std::string> roots;
-  for (const DataDirect& direct : directs) roots.insert(direct.root);
-  return roots;
-}
-
 /// A port on the path between two devices of this host.
 struct PathPort {
   std::string devices;          ///< the first pair of devices that it connects
   bool has_other_path = false;  ///< used only on paths that NVLink may replace, which is unknown
 };
 
-class PathPorts {
- public:
-  void add(const std::set<std::string>& ports, const std::string& a, const std::string& b, bool has_other_path) {
-    for (const std::string& port : ports) {
-      PathPort& own = all_.try_emplace(port, PathPort{a + " and " + b, has_other_path}).first->second;
-      own.has_other_path = own.has_other_path && has_other_path;
-    }
-  }
-  [[nodiscard]] const std::map<std::string, PathPort>& all() const noexcept { return all_; }
+using PathPorts = std::map<std::string, PathPort>;
 
- private:
-  std::map<std::string, PathPort> all_;
-};
+void add(const std::set<std::string>& ports, const std::string& devices, bool has_other_path, PathPorts* all) {
+  for (const std::string& port : ports) {
+    PathPort& own = all->try_emplace(port, PathPort{devices, has_other_path}).first->second;
+    own.has_other_path = own.has_other_path && has_other_path;
+  }
+}
 
 /// The ports between this host's GPUs, and between them and its adapters. If two GPUs share no bridge, packets always
 /// pass through the processor: redirection matters there only if an IOMMU translates.
@@ -64,21 +51,25 @@ Fact<PathPorts> ports_in_use(const Machine& machine) {
   Fact<PathPorts> ports{directs.outcome, {}, directs.reason};
   if (directs.is_unknown()) return ports;
   if (!directs.value.empty() && grace.is_unknown()) return pass<PathPorts>(grace);
-  const auto roots = grace.value ? data_direct_roots(directs.value) : std::set<std::string>{};
+  std::set<std::string> roots;  // the ports below these are judged by the pattern of acs.datadirect
+  for (const DataDirect& direct : directs.value) {
+    if (grace.value) roots.insert(direct.root);
+  }
   const auto is_left_out = [&](const PciDevice& gpu) {
     return gpu.driver == for_guests || (!gpu.bridges.empty() && roots.count(gpu.bridges.front()) != 0);
   };
   for (const PciDevice& gpu : machine.gpus) {
     if (is_left_out(gpu)) continue;
     for (const Adapter& adapter : machine.adapters)
-      ports.value.add(ports_between(gpu, adapter.pci), gpu.address, adapter.name, false);
+      add(ports_between(gpu, adapter.pci), gpu.address + " and " + adapter.name, false, &ports.value);
   }
   for (const GpuPath& path : read_gpu_paths(machine)) {
     const PciDevice& first = machine.gpus[path.first];
     const PciDevice& second = machine.gpus[path.second];
     if (is_left_out(first) || is_left_out(second) || path.route == Route::nvlink) continue;
     if (path.route == Route::processor && (!path.is_translated() || grace.value)) continue;
-    ports.value.add(path.ports, first.address, second.address, path.route == Route::processor && path.may_be_nvlink);
+    add(path.ports, first.address + " and " + second.address, path.route == Route::processor && path.may_be_nvlink,
+        &ports.value);
   }
   return ports;
 }
@@ -140,8 +131,8 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
   if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
   const auto ports = ports_in_use(machine);
   if (ports.is_unknown()) return findings.add_unknown("", ports);
-  if (ports.value.all().empty()) return findings.add(State::skip, "", no_port_matters);
-  for (const auto& [port, path] : ports.value.all()) {
+  if (ports.value.empty()) return findings.add(State::skip, "", no_port_matters);
+  for (const auto& [port, path] : ports.value) {
     const auto acs = read_acs(machine.view, port);
     if (acs.is_absent()) {
       findings.add(State::ok, port, "has no ACS");
@@ -189,7 +180,7 @@ const Advice advice_acs_vm_ats = {
 void check_acs_vm_ats(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
   if (gpus.empty()) return;
-  if (std::none_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
+  if (std::ranges::none_of(gpus, [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
     return findings.add(State::skip, "", "no GPU is passed through to a guest (vfio-pci)");
   }
   if (cannot_see_ports(machine, findings)) return;
@@ -289,9 +280,9 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
   if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
   const auto ports = ports_in_use(machine);
   if (ports.is_unknown()) return findings.add_unknown("", ports);
-  if (ports.value.all().empty()) return findings.add(State::skip, "", no_port_matters);
+  if (ports.value.empty()) return findings.add(State::skip, "", no_port_matters);
   bool could_redirect = false;
-  for (const auto& [port, path] : ports.value.all()) {
+  for (const auto& [port, path] : ports.value) {
     const auto acs = read_acs(machine.view, port);
     if (acs.is_unknown()) return findings.add_unknown(port, acs);
     if ((acs.value.set & acs_redirects) != 0) return findings.add(State::skip, port, "redirects: see acs.redirect");

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "diag/doctor/check.hpp"
+#include "diag/machine/adapter_ports.hpp"
 #include "diag/machine/counters.hpp"
 #include "diag/machine/environment.hpp"
-#include "diag/machine/gids.hpp"
 #include "diag/machine/topology_facts.hpp"
 
 namespace gdrkit::diag::doctor {
@@ -59,8 +59,8 @@ std::map<std::string, std::string> best_adapters(const Machine& machine) {
 std::string naming_variable(const Environment& environment, const std::string& adapter) {
   for (const char* name : {"NCCL_IB_HCA", "UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"}) {
     const Setting* setting = environment.find(name);
-    if (setting == nullptr || setting->value.rfind('^', 0) == 0) continue;
-    for (const std::string& word : split(setting->value.substr(setting->value.rfind('=', 0) == 0 ? 1 : 0), ',')) {
+    if (setting == nullptr || setting->value.starts_with('^')) continue;
+    for (const std::string& word : split(setting->value.substr(setting->value.starts_with('=') ? 1 : 0), ',')) {
       if (word.substr(0, word.find(':')) == adapter) return name;
     }
   }
@@ -243,7 +243,7 @@ void check_nic_counters(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;
   const Counters all = read_counters(machine);
   for (const auto& [path, reason] : all.not_readable) {
-    if (path.rfind("/sys/class/infiniband/", 0) == 0) findings.add(State::unknown, "", reason);
+    if (path.starts_with("/sys/class/infiniband/")) findings.add(State::unknown, "", reason);
   }
   struct Port {
     std::string text;

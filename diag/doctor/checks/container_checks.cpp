@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/gids.hpp"
+#include "diag/machine/adapter_ports.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

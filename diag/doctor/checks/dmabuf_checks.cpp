@@ -6,7 +6,6 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/elf_file.hpp"
 #include "diag/machine/libraries.hpp"
-#include "diag/machine/linux_version.hpp"
 #include "diag/machine/peer_memory.hpp"
 
 namespace gdrkit::diag::doctor {
@@ -15,14 +14,14 @@ namespace {
 /// True if a ConnectX-8 has a second function, through which it accesses GPU memory over its own path.
 bool has_data_direct(const Machine& machine) {
   const auto& all = machine.mellanox;
-  return std::any_of(all.begin(), all.end(), [&](const std::string& address) {
+  return std::ranges::any_of(all, [&](const std::string& address) {
     return machine.view.number("/sys/bus/pci/devices/" + address + "/device").value == 0x2100;
   });
 }
 
 bool is_dmabuf_alone(const Machine& machine) {
   const auto beliefs = peer_memory_beliefs(machine.view);
-  return std::any_of(beliefs.begin(), beliefs.end(), [](const Belief& belief) { return !belief.file.is_found(); });
+  return std::ranges::any_of(beliefs, [](const Belief& belief) { return !belief.file.is_found(); });
 }
 
 /// Adds libibverbs' result for each adapter, which is stronger evidence than exported symbols. Returns false if
@@ -63,9 +62,9 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
   const auto version = read_linux_version(machine.view);
   if (!version.is_found()) return findings.add_unknown("", version);
   const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
-  findings.add(has_dmabuf(version.value) ? State::ok
-               : is_red_hat              ? State::info
-                                         : State::warn,
+  findings.add(version.value.has_dmabuf() ? State::ok
+               : is_red_hat               ? State::info
+                                          : State::warn,
                "Linux", version.value.text);
 }
 

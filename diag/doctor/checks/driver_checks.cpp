@@ -55,7 +55,7 @@ void check_drv_loaded(const Machine& machine, Findings& findings) {
                  module.value + " (/sys/module/nvidia/version; " +
                      (machine.driver.is_absent() ? "/proc/driver/nvidia is not visible here" : machine.driver.reason) +
                      ")");
-  } else if (std::all_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; })) {
+  } else if (std::ranges::all_of(gpus, [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; })) {
     findings.add(State::info, gpus.front().address,
                  "all GPUs are bound to vfio-pci: they are passed through to guests");
   } else if (machine.driver.is_unknown() || module.is_unknown()) {
@@ -78,9 +78,8 @@ void check_drv_flavour(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
   platform::NvidiaDriver driver;
   if (gpus.empty() || !take_driver(machine, findings, &driver)) return;
-  const bool is_old = std::any_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) {
-    return gpu.device > 0 && gpu.device < first_turing_device;
-  });
+  const bool is_old = std::ranges::any_of(
+      gpus, [](const PciDevice& gpu) { return gpu.device > 0 && gpu.device < first_turing_device; });
   const State otherwise = is_old ? State::info : State::warn;
   findings.add(
       driver.is_open_flavour ? State::ok : otherwise, "nvidia",

@@ -18,7 +18,7 @@ Fact<std::string> version_in(const Machine& machine, const std::string& folder) 
   Fact<std::string> version = machine.view.resolved(folder + "/" + name + "1");
   if (!version.is_found()) return version;
   const std::string file = version.value.substr(version.value.rfind('/') + 1);
-  const auto at = file.rfind(name, 0) == 0 ? file.substr(std::string(name).size()) : std::string();
+  const auto at = file.starts_with(name) ? file.substr(std::string(name).size()) : std::string();
   version.value = at;
   if (at.find('.') == std::string::npos) {
     version.outcome = Outcome::malformed;

@@ -50,7 +50,7 @@ NcclFilter::NcclFilter(const std::string& text) {
 }
 
 bool NcclFilter::names(const Token& token, const std::string& device) const {
-  return is_exact ? device == token.name : device.rfind(token.name, 0) == 0;
+  return is_exact ? device == token.name : device.starts_with(token.name);
 }
 
 const Advice advice_env_unknown = {
@@ -123,7 +123,7 @@ void check_env_deprecated(const Machine& machine, Findings& findings) {
     const std::string start = pattern.substr(0, pattern.size() - (is_start ? 1 : 0));
     std::set<std::string> seen;
     for (const Setting& setting : environment->all()) {
-      if (is_start ? setting.name.rfind(start, 0) != 0 : setting.name != start) continue;
+      if (is_start ? !setting.name.starts_with(start) : setting.name != start) continue;
       if (!seen.insert(setting.name).second) continue;
       if (retired.value[0] != '\0' && setting.value != retired.value) continue;
       findings.add(State::warn, setting.name,

@@ -8,7 +8,7 @@
 
 #include "cli/interface/shell_word.hpp"
 #include "diag/doctor/checks/environment_checks.hpp"
-#include "diag/machine/data_direct.hpp"
+#include "diag/machine/grace.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -20,9 +20,7 @@ constexpr std::array<const char*, 10> levels = {"LOC", "NVL", "NVB", "C2C", "PIX
 constexpr std::array<const char*, 6> levels_by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
 
 bool is_below(const std::string& level, const std::string& other) {
-  const auto place = [](const std::string& name) {
-    return std::find(levels.begin(), levels.end(), name) - levels.begin();
-  };
+  const auto place = [](const std::string& name) { return std::ranges::find(levels, name) - levels.begin(); };
   return place(level) < place(other);
 }
 
@@ -30,7 +28,7 @@ struct Port {
   std::string device;
   std::string number;
   Fact<std::string> state;  ///< "4: ACTIVE"
-  [[nodiscard]] bool is_active() const { return state.value.rfind("4:", 0) == 0; }
+  [[nodiscard]] bool is_active() const { return state.value.starts_with("4:"); }
 };
 
 std::vector<Port> ports_of(const Machine& machine, const std::vector<Adapter>& adapters) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "diag/doctor/check.hpp"
 #include "diag/doctor/checks/environment_checks.hpp"
-#include "diag/doctor/checks/initramfs.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -37,15 +37,14 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
   std::size_t count = 0;
   std::vector<std::string> lost;
   for (const std::string& word : listed(setting.value.substr(is_exclusion ? 1 : 0))) {
-    const bool is_there = std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
-      return ::fnmatch(word.c_str(), device.c_str(), 0) == 0;
-    });
+    const bool is_there = std::ranges::any_of(
+        devices, [&](const std::string& device) { return ::fnmatch(word.c_str(), device.c_str(), 0) == 0; });
     if (is_there) ++count;
     if (!is_there) lost.push_back(word);
   }
   for (const std::string& word : lost) {
-    const bool lacks_port = std::any_of(machine.adapters.begin(), machine.adapters.end(),
-                                        [&](const Adapter& adapter) { return adapter.name == word; });
+    const bool lacks_port =
+        std::ranges::any_of(machine.adapters, [&](const Adapter& adapter) { return adapter.name == word; });
     const State state = count == 0 && !is_exclusion ? State::fail : State::warn;
     findings.add(state, setting.name,
                  described(setting) + ": no device has the name '" + word + "'" +
@@ -75,8 +74,8 @@ void check_env_nvshmem(const Machine& machine, Findings& findings) {
   }
   const Setting* prefix = environment->find("NVSHMEM_HCA_PREFIX");
   const std::string wanted = prefix == nullptr ? "mlx5" : prefix->value;
-  const bool has_any = std::any_of(machine.adapters.begin(), machine.adapters.end(),
-                                   [&](const Adapter& adapter) { return adapter.name.rfind(wanted, 0) == 0; });
+  const bool has_any =
+      std::ranges::any_of(machine.adapters, [&](const Adapter& adapter) { return adapter.name.starts_with(wanted); });
   const bool is_exclusion = !wanted.empty() && wanted.front() == '^';
   const bool is_used = !environment->of(CommLibrary::nvshmem).empty();
   if (!machine.adapters.empty() && !has_any && !is_exclusion && (prefix != nullptr || is_used)) {
@@ -147,9 +146,9 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
     const bool is_exclusion = transports->value.front() == '^';
     const auto words = listed(transports->value.substr(is_exclusion ? 1 : 0));
     const auto has = [&](std::initializer_list<std::string_view> wanted) {
-      return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_one_of(word, wanted); });
+      return std::ranges::any_of(words, [&](const std::string& word) { return is_one_of(word, wanted); });
     };
-    const bool has_rdma = std::any_of(words.begin(), words.end(), is_rdma_transport);
+    const bool has_rdma = std::ranges::any_of(words, is_rdma_transport);
     if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {
       findings.add(has_adapter ? State::warn : State::info, "UCX_TLS", described(*transports) + " excludes RDMA",
                    removal(*transports));

@@ -7,7 +7,6 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/elf_file.hpp"
 #include "diag/machine/libraries.hpp"
-#include "diag/machine/linux_version.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -76,7 +75,7 @@ Fact<std::string> flavour_of_loaded(const Machine& machine) {
   if (line.is_found()) return flavour_in(line.value);
   const auto& messages = machine.probe.kernel_log.value.messages;
   for (auto at = messages.rbegin(); at != messages.rend(); ++at) {
-    if (at->text.rfind("gdrdrv", 0) == 0 && at->text.find(" built for ") != std::string::npos)
+    if (at->text.starts_with("gdrdrv") && at->text.find(" built for ") != std::string::npos)
       return flavour_in(at->text);
   }
   return {Outcome::absent, "",

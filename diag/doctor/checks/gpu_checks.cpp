@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/interface/wrapped_text.hpp"
-#include "diag/doctor/checks/nvml_gpus.hpp"
+#include "diag/doctor/check.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -54,7 +54,7 @@ void check_gpu_count(const Machine& machine, Findings& findings) {
     // A job cannot use a GPU that NVML lists but cannot open.
     const auto& gpus = nvml.value.gpus;
     count = static_cast<std::size_t>(
-        std::count_if(gpus.begin(), gpus.end(), [](const NvmlGpu& gpu) { return gpu.address.is_found(); }));
+        std::ranges::count_if(gpus, [](const NvmlGpu& gpu) { return gpu.address.is_found(); }));
   }
   findings.add(count == *machine.expected_gpus ? State::ok : State::fail, "",
                cli::counted(count, "GPU") + (nvml.is_found() ? " in NVML, " : " in PCI, ") +

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: MIT
 // Group isolation: the IOMMU, which may redirect or refuse packets between GPU and adapter.
 #include "diag/doctor/check.hpp"
-#include "diag/machine/data_direct.hpp"
-#include "diag/machine/gpu_path.hpp"
-#include "diag/machine/grace_smmu.hpp"
-#include "diag/machine/linux_version.hpp"
+#include "diag/machine/grace.hpp"
+#include "diag/machine/pci_path.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -46,7 +44,7 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
       findings.add(State::unknown, device.address, type.reason);
       continue;
     }
-    const bool is_translated = type.value.rfind("DMA", 0) == 0;
+    const bool is_translated = type.value.starts_with("DMA");
     if (is_translated && needed.value) {
       const std::string text = "its IOMMU group is of type " + type.value;
       findings.add(needed.is_found() ? State::ok : State::unknown, device.address,

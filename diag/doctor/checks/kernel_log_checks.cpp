@@ -6,7 +6,7 @@
 #include <map>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/grace_smmu.hpp"
+#include "diag/machine/grace.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -51,7 +51,7 @@ bool parse_xid(const std::string& text, std::string* address, unsigned* number) 
   if (at == std::string::npos || std::sscanf(text.c_str() + at, "NVRM: Xid (%31[^)]): %u", place, number) != 2)
     return false;
   *address = place;
-  if (address->rfind("PCI:", 0) == 0) *address = address->substr(4);
+  if (address->starts_with("PCI:")) *address = address->substr(4);
   return true;
 }
 
@@ -74,7 +74,7 @@ void add_clean(const KernelLog& log, const std::string& what, Findings& findings
 /// Whether the message names this device: in full, or without the domain 0000 as x86 IOMMUs do.
 bool names_device(const std::string& text, const std::string& address) {
   if (text.find(address) != std::string::npos) return true;
-  if (address.rfind("0000:", 0) != 0) return false;
+  if (!address.starts_with("0000:")) return false;
   const std::string brief = address.substr(5);
   for (auto at = text.find(brief); at != std::string::npos; at = text.find(brief, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
@@ -118,10 +118,9 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
     for (const PciDevice& gpu : machine.gpus) {
       if (gpu.address == said + ".0") address = gpu.address;
     }
-    const auto* fault =
-        std::find_if(std::begin(faults), std::end(faults), [n = number](const Xid& x) { return x.number == n; });
+    const auto* fault = std::ranges::find_if(faults, [n = number](const Xid& x) { return x.number == n; });
     const bool is_fault = fault != std::end(faults);
-    const bool is_of_program = std::count(std::begin(of_programs), std::end(of_programs), number) > 0;
+    const bool is_of_program = std::ranges::count(of_programs, number) > 0;
     const std::string meaning = is_fault && fault->meaning[0] != '\0' ? std::string(" (") + fault->meaning + ")"
                                 : is_of_program                       ? " (mostly a fault of a program)"
                                                                       : "";

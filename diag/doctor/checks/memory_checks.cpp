@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "diag/doctor/check.hpp"
-#include "diag/doctor/checks/nvml_gpus.hpp"
+#include "diag/machine/environment.hpp"
 #include "diag/machine/pci_config.hpp"
-#include "diag/machine/variables.hpp"
 #include "platform/facts/number_list.hpp"
 #include "platform/facts/nvidia.hpp"
 

@@ -3,8 +3,7 @@
 // Group nvlink: the links between GPUs, the fabric manager and IMEX. Level probe.
 #include <algorithm>
 
-#include "diag/doctor/checks/initramfs.hpp"
-#include "diag/doctor/checks/nvml_gpus.hpp"
+#include "diag/doctor/check.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -16,9 +15,8 @@ constexpr std::int64_t fabric_completed = 3;
 constexpr const char* imex_channels = "/dev/nvidia-caps-imex-channels";
 
 std::size_t active_links(const NvmlGpu& gpu) {
-  return static_cast<std::size_t>(std::count_if(gpu.links.begin(), gpu.links.end(), [](const NvmlLink& link) {
-    return link.is_active.is_found() && link.is_active.value;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      gpu.links, [](const NvmlLink& link) { return link.is_active.is_found() && link.is_active.value; }));
 }
 
 bool is_mig(const NvmlGpu& gpu) { return gpu.mig.is_found() && gpu.mig.value; }
@@ -56,7 +54,7 @@ void judge_links(const NvmlGpu& gpu, std::size_t most, Findings& findings) {
 
 /// Whether a link of `from` ends at a switch or at `to`.
 bool leads_to(const NvmlGpu& from, const NvmlGpu& to) {
-  return std::any_of(from.links.begin(), from.links.end(), [&](const NvmlLink& link) {
+  return std::ranges::any_of(from.links, [&](const NvmlLink& link) {
     if (!link.is_active.is_found() || !link.is_active.value) return false;
     const bool is_switch = link.remote_kind.is_found() && link.remote_kind.value == "switch";
     return is_switch || (link.remote.is_found() && !link.remote.value.empty() && link.remote.value == to.address.value);
@@ -64,7 +62,7 @@ bool leads_to(const NvmlGpu& from, const NvmlGpu& to) {
 }
 
 bool is_at_fault(const NvmlFacts& nvml) {
-  return std::any_of(nvml.gpus.begin(), nvml.gpus.end(), [](const NvmlGpu& gpu) {
+  return std::ranges::any_of(nvml.gpus, [](const NvmlGpu& gpu) {
     return gpu.fabric_state.is_found() && gpu.fabric_state.value != fabric_none &&
            gpu.fabric_state.value != fabric_completed;
   });
@@ -171,8 +169,8 @@ void check_nvl_imex(const Machine& machine, Findings& findings) {
   if (joined == 0) return findings.add(State::skip, "", "no GPU shares an NVLink fabric with other machines");
   const auto names = machine.view.names(imex_channels);
   if (names.is_unknown()) return findings.add_unknown(imex_channels, names);
-  const auto channels = std::count_if(names.value.begin(), names.value.end(),
-                                      [](const std::string& name) { return name.rfind("channel", 0) == 0; });
+  const auto channels =
+      std::ranges::count_if(names.value, [](const std::string& name) { return name.starts_with("channel"); });
   findings.add(channels > 0 ? State::ok : State::warn, imex_channels,
                cli::format("%lld channel(s) for %zu GPU(s) in a fabric with other machines",
                            static_cast<long long>(channels), joined));

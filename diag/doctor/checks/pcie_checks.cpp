@@ -22,7 +22,7 @@ Fact<double> read_speed(const MachineView& view, const std::string& path) {
   if (!line.is_found()) return pass<double>(line);
   char* end = nullptr;
   const double speed = std::strtod(line.value.c_str(), &end);
-  if (std::string(end).rfind(" GT/s", 0) != 0 || speed <= unknown_speed || speed > 1000) {
+  if (!std::string_view(end).starts_with(" GT/s") || speed <= unknown_speed || speed > 1000) {
     return {Outcome::malformed, speed, path + ": '" + line.value + "' is not a speed"};
   }
   return found(speed);
@@ -98,8 +98,8 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
   const auto image = [&](const Adapter& adapter) {
     return machine.view.line(adapter.folder + "/sys_image_guid").value;
   };
-  const auto own = std::find_if(machine.adapters.begin(), machine.adapters.end(),
-                                [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
+  const auto own = std::ranges::find_if(machine.adapters,
+                                        [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
   if (own == machine.adapters.end()) return "";
   const std::string wanted = image(*own);
   if (wanted.find_first_not_of("0:") == std::string::npos) return "";

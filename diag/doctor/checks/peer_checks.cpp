@@ -5,8 +5,8 @@
 #include <string>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/container.hpp"
 #include "diag/machine/peer_memory.hpp"
+#include "diag/machine/virtualization.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -174,7 +174,7 @@ const Advice advice_peer_params = {
 void check_peer_params(const Machine& machine, Findings& findings) {
   const std::string folder = "/sys/module/nvidia_peermem/parameters/";
   const auto stack = machine.view.line("/sys/module/mlx5_core/version");
-  const bool is_legacy = stack.value.rfind("4.9-", 0) == 0;
+  const bool is_legacy = stack.value.starts_with("4.9-");
   const auto judge = [&](const char* name, const char* good, const char* other, State otherwise) {
     const auto value = machine.view.line(folder + name);
     if (value.is_absent()) return;

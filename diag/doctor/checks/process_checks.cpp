@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/container.hpp"
+#include "diag/machine/virtualization.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -199,8 +199,7 @@ const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo if there 
 void check_lim_hugepages(const Machine& machine, Findings& findings) {
   const auto& adapters = adapters_or_skip(machine, findings);
   if (adapters.empty()) return;
-  if (std::none_of(adapters.begin(), adapters.end(),
-                   [](const Adapter& adapter) { return adapter.pci.vendor == amazon; })) {
+  if (std::ranges::none_of(adapters, [](const Adapter& adapter) { return adapter.pci.vendor == amazon; })) {
     return findings.add(State::skip, "", "only EFA uses huge pages, and this machine has no EFA adapter");
   }
   const auto pages = memory_bytes(machine.view, "HugePages_Total");
@@ -247,7 +246,7 @@ void check_ctr_devices(const Machine& machine, Findings& findings) {
   if (!names.is_found()) return findings.add(State::unknown, "/dev", names.reason);
   const auto has = [&](const std::string& start) {
     for (const std::string& name : names.value) {
-      if (name.rfind(start, 0) == 0 && name.size() > start.size() && name[start.size()] >= '0' &&
+      if (name.starts_with(start) && name.size() > start.size() && name[start.size()] >= '0' &&
           name[start.size()] <= '9')
         return true;
     }
@@ -269,7 +268,7 @@ void check_ctr_devices(const Machine& machine, Findings& findings) {
   const auto nodes = machine.view.names("/dev/infiniband");
   if (nodes.is_unknown()) return findings.add_unknown("/dev/infiniband", nodes);
   bool has_verbs = false;
-  for (const std::string& name : nodes.value) has_verbs = has_verbs || name.rfind("uverbs", 0) == 0;
+  for (const std::string& name : nodes.value) has_verbs = has_verbs || name.starts_with("uverbs");
   findings.add(has_verbs ? State::ok : State::fail, "/dev/infiniband",
                has_verbs ? "has uverbs nodes" : "has no uverbs node for " + machine.adapters.front().name);
 }

@@ -100,7 +100,7 @@ void check_rdma_modules(const Machine& machine, Findings& findings) {
     const Outcome outcome = machine.view.presence(std::string("/sys/module/") + module);
     if (outcome == Outcome::found) return Outcome::found;
     for (const std::string& name : nodes.value) {
-      if (name.rfind(node, 0) == 0) return Outcome::found;
+      if (name.starts_with(node)) return Outcome::found;
     }
     return nodes.is_unknown() ? nodes.outcome : outcome;
   };

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "diag/doctor/check.hpp"
+#include "diag/machine/adapter_ports.hpp"
 #include "diag/machine/environment.hpp"
-#include "diag/machine/gids.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -96,12 +96,11 @@ void check_roce_gid(const Machine& machine, Findings& findings) {
       continue;
     }
     const auto& gids = port.gids.value;
-    const auto best =
-        std::find_if(gids.begin(), gids.end(), [](const Gid& gid) { return gid.is_v2() && gid.is_ipv4(); });
+    const auto best = std::ranges::find_if(gids, [](const Gid& gid) { return gid.is_v2() && gid.is_ipv4(); });
     const auto routable =
-        std::find_if(gids.begin(), gids.end(), [](const Gid& gid) { return gid.is_v2() && !gid.is_link_local(); });
-    const bool has_v2 = std::any_of(gids.begin(), gids.end(), [](const Gid& gid) { return gid.is_v2(); });
-    const bool lacks_types = std::any_of(gids.begin(), gids.end(), [](const Gid& gid) { return gid.type.empty(); });
+        std::ranges::find_if(gids, [](const Gid& gid) { return gid.is_v2() && !gid.is_link_local(); });
+    const bool has_v2 = std::ranges::any_of(gids, [](const Gid& gid) { return gid.is_v2(); });
+    const bool lacks_types = std::ranges::any_of(gids, [](const Gid& gid) { return gid.type.empty(); });
     if (best != gids.end() || routable != gids.end()) {
       const Gid& gid = best != gids.end() ? *best : *routable;
       findings.add(State::ok, port.subject,
@@ -150,8 +149,8 @@ void check_roce_gid_index(const Machine& machine, Findings& findings) {
     const bool names_adapters = environment.find(choice) != nullptr;
     for (const RocePort& port : ports) {
       const auto& gids = port.gids.value;
-      const auto at = std::find_if(gids.begin(), gids.end(),
-                                   [&](const Gid& gid) { return gid.index == static_cast<unsigned>(*index); });
+      const auto at =
+          std::ranges::find_if(gids, [&](const Gid& gid) { return gid.index == static_cast<unsigned>(*index); });
       if (!port.gids.is_found() || (at != gids.end() && at->type.empty())) {
         findings.add(State::unknown, subject, port.subject + ": cannot read its addresses");
       } else if (at != gids.end() && at->is_v2()) {

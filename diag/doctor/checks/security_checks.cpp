@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/drop_ins.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -6,8 +6,7 @@
 #include <map>
 
 #include "diag/doctor/check.hpp"
-#include "diag/machine/drop_ins.hpp"
-#include "diag/machine/hypervisor.hpp"
+#include "diag/machine/virtualization.hpp"
 
 namespace gdrkit::diag::doctor {
 
@@ -49,7 +48,7 @@ void check_cpu_governor(const Machine& machine, Findings& findings) {
   if (!names.is_found()) return findings.add(State::unknown, folder, names.reason);
   std::map<std::string, unsigned> governors;
   for (const std::string& name : names.value) {
-    if (name.rfind("cpu", 0) != 0 || name.find_first_not_of("0123456789", 3) != std::string::npos || name.size() == 3)
+    if (!name.starts_with("cpu") || name.find_first_not_of("0123456789", 3) != std::string::npos || name.size() == 3)
       continue;
     const auto governor = machine.view.line(folder + name + "/cpufreq/scaling_governor");
     if (governor.is_unknown()) return findings.add_unknown(name, governor);

@@ -6,7 +6,7 @@
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/topology_facts.hpp"
-#include "diag/topology/narrowest_link.hpp"
+#include "diag/topology/pci_tree.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -21,8 +21,8 @@ constexpr std::int64_t data_direct_class = 0x080100;
 /// A guest whose devices are all on root buses, as hypervisors present them: the tree does not describe the machine.
 bool is_flat_guest(const Machine& machine, const topology::PciTree& tree) {
   const auto is_flat = [](const TreeDevice& device) { return device.real_path.is_found() && device.bridges.empty(); };
-  return machine.is_guest.value && std::all_of(tree.gpus.begin(), tree.gpus.end(), is_flat) &&
-         std::all_of(tree.adapters.begin(), tree.adapters.end(), is_flat);
+  return machine.is_guest.value && std::ranges::all_of(tree.gpus, is_flat) &&
+         std::ranges::all_of(tree.adapters, is_flat);
 }
 
 /// Returns false after adding a finding with the reason why no pair can be judged.
@@ -83,8 +83,8 @@ void judge_pair(const Machine& machine, const TopologyFacts& facts, std::size_t 
   const std::string& subject = facts.tree.gpus[gpu].function.name;
   const topology::BestAdapter& best = facts.matching.gpus[gpu];
   if (!best.adapter.has_value()) {
-    const bool is_open = std::any_of(facts.ports.begin(), facts.ports.end(),
-                                     [](const AdapterPorts& adapter) { return adapter.usable != Usable::no; });
+    const bool is_open =
+        std::ranges::any_of(facts.ports, [](const AdapterPorts& adapter) { return adapter.usable != Usable::no; });
     return findings.add(is_open ? State::unknown : State::warn, subject, best.why);
   }
   const AdapterPorts& ports = facts.ports[*best.adapter];
@@ -181,12 +181,11 @@ void check_topo_balance(const Machine& machine, Findings& findings) {
   if (groups.size() == 1 && groups.begin()->first.empty()) {
     return findings.add(State::skip, "", "no GPU shares a switch with an adapter: see topo.pair");
   }
-  const auto& first =
-      *std::find_if(groups.begin(), groups.end(), [](const auto& group) { return !group.first.empty(); });
+  const auto& first = *std::ranges::find_if(groups, [](const auto& group) { return !group.first.empty(); });
   const auto is_even = [&](const auto& group) {
     return group.second.size() * first.first.size() == first.second.size() * group.first.size();
   };
-  if (std::all_of(groups.begin(), groups.end(), is_even)) {
+  if (std::ranges::all_of(groups, is_even)) {
     return findings.add(
         State::ok, "",
         cli::format("%zu group(s) behind switches, each with %zu GPU(s) for %zu adapter(s) or in that ratio",

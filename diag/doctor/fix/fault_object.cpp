@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "diag/doctor/fix/fault_object.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
-#include "diag/doctor/fix/shell_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::diag::doctor {
@@ -63,6 +65,14 @@ bool may_be_interface(const std::string& subject) {
   return !subject.empty() && subject.size() < 16 && subject.find_first_of("/:= ") == std::string::npos;
 }
 
+constexpr std::size_t longest_word = 64;
+
+// Does not use <cctype>, whose definition of a letter depends on the locale.
+bool is_safe(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+         (character >= '0' && character <= '9') || std::string_view("._:@-").find(character) != std::string_view::npos;
+}
+
 }  // namespace
 
 FaultObject object_of(const std::string& subject, const Machine& machine) {
@@ -100,6 +110,24 @@ std::optional<std::string> filled(const std::string& text, const FaultObject& ob
     from = at + which.size();
   }
   return result + text.substr(from);
+}
+
+bool is_safe_word(const std::string& text) {
+  return !text.empty() && text.size() <= longest_word && text.front() != '-' && std::ranges::all_of(text, is_safe);
+}
+
+std::optional<std::string> shell_word(const std::string& text) {
+  if (!is_safe_word(text)) return std::nullopt;
+  return "'" + text + "'";
+}
+
+std::string shell_comment(const std::string& text, unsigned indent) {
+  const std::string start = "#" + std::string(indent, ' ');
+  std::string plain = text;
+  for (char& character : plain) {
+    if (character < 0x20 || character > 0x7e) character = character == '\t' || character == '\n' ? ' ' : '?';
+  }
+  return plain.empty() ? "#\n" : cli::wrapped(start, start, plain);
 }
 
 }  // namespace gdrkit::diag::doctor

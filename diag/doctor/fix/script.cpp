@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/doctor/fix/script.hpp"
+#include "diag/doctor/doctor_text.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "diag/doctor/fix/fault_object.hpp"
-#include "diag/doctor/fix/shell_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::diag::doctor {
@@ -58,7 +57,7 @@ std::string commands(const std::string& text, const Case& one) {
 
 bool has_code(const std::string& text) {
   const auto lines = split(text, '\n');
-  return std::any_of(lines.begin(), lines.end(), [](const auto& line) { return !line.empty() && line[0] != '#'; });
+  return std::ranges::any_of(lines, [](const auto& line) { return !line.empty() && line[0] != '#'; });
 }
 
 /// Start of a part: if a command fails, the output shows to which check it belongs.
@@ -124,8 +123,7 @@ class Writer {
         "gdrkit has changed nothing. Read every part, remove the parts that you do not need, then run the script as "
         "root.");
     for (const CheckResult& result : examination_.results) {
-      const bool has_fault =
-          std::any_of(cases_.begin(), cases_.end(), [&](const Case& one) { return one.check == result.check; });
+      const bool has_fault = std::ranges::any_of(cases_, [&](const Case& one) { return one.check == result.check; });
       for (const Finding& finding : result.findings) {
         if (has_fault || finding.state != State::unknown) continue;
         text +=

@@ -22,7 +22,7 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
   const auto take = [&](Effect effect, State least, std::initializer_list<const char*> ids) {
     for (const CheckResult& result : examination.results) {
       const auto is_it = [&](const char* id) { return std::strcmp(id, result.check->id) == 0; };
-      if (std::none_of(ids.begin(), ids.end(), is_it)) continue;
+      if (std::ranges::none_of(ids, is_it)) continue;
       for (const Finding& finding : result.findings) {
         const bool is_fault = finding.state == State::fail || (least == State::warn && finding.state == State::warn);
         if (is_fault) entries_[effect].push_back({result.check->id, finding});
@@ -52,14 +52,14 @@ std::vector<Cause> Causes::with(Effect effect, const PairNames& pair) const {
   for (const Entry& entry : known->second) {
     const std::string& subject = entry.finding.subject;
     // A setting concerns only the library whose variable it is.
-    if (std::strncmp(entry.id, "env.", 4) == 0 && subject.rfind(std::string(pair.library) + "_", 0) != 0) continue;
+    if (std::strncmp(entry.id, "env.", 4) == 0 && !subject.starts_with(std::string(pair.library) + "_")) continue;
     // "mlx5_0:1" is a port of mlx5_0; a PCI address contains colons.
     const std::string adapter = subject.substr(0, subject.rfind(':'));
     const bool is_ours = pair.own.count(subject) > 0 || pair.own.count(adapter) > 0 || subject == pair.library;
     const bool is_anothers = objects_.count(subject) > 0 || objects_.count(adapter) > 0;
     if (!is_ours && is_anothers) continue;
     const auto is_told = [&](const Cause& cause) { return std::strcmp(cause.id, entry.id) == 0; };
-    if (std::none_of(causes.begin(), causes.end(), is_told)) causes.push_back({entry.id, entry.finding.text});
+    if (std::ranges::none_of(causes, is_told)) causes.push_back({entry.id, entry.finding.text});
   }
   return causes;
 }
@@ -80,7 +80,7 @@ std::string Causes::text_of(const char* id) const {
   const CheckResult* result = result_of(id);
   if (result == nullptr) return std::string(id) + " was not run";
   const auto is_worst = [&](const Finding& finding) { return finding.state == result->worst(); };
-  return std::find_if(result->findings.begin(), result->findings.end(), is_worst)->text;
+  return std::ranges::find_if(result->findings, is_worst)->text;
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -1,15 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/doctor/verdict/peer_access.hpp"
-
 #include <algorithm>
 #include <map>
 
-#include "diag/doctor/verdict/mapping.hpp"
-#include "diag/machine/acs.hpp"
-#include "diag/machine/gpu_path.hpp"
+#include "diag/doctor/verdict/verdicts.hpp"
+#include "diag/machine/pci_path.hpp"
 #include "diag/machine/topology_facts.hpp"
-#include "diag/topology/narrowest_link.hpp"
+#include "diag/topology/pci_tree.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

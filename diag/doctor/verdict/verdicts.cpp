@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "diag/doctor/checks/environment_checks.hpp"
+#include "diag/doctor/verdict/access.hpp"
 #include "diag/doctor/verdict/causes.hpp"
-#include "diag/doctor/verdict/mapping.hpp"
 #include "diag/machine/peer_memory.hpp"
 #include "diag/machine/topology_facts.hpp"
 
@@ -87,7 +87,7 @@ class Judge {
         if (a.access.use != b.access.use) return a.access.use > b.access.use;
         return a.is_best && !b.is_best;
       };
-      pairs.insert(std::upper_bound(pairs.begin(), pairs.end(), pair, is_before), pair);
+      pairs.insert(std::ranges::upper_bound(pairs, pair, is_before), pair);
     }
     for (PairVerdict& pair : pairs) pair.is_best = &pair == &pairs.front();
     library->pairs.insert(library->pairs.end(), pairs.begin(), pairs.end());
@@ -143,7 +143,7 @@ class Judge {
   std::set<std::string> ports_between(std::size_t gpu, std::size_t adapter) const {
     const auto& a = topology_.tree.gpus[gpu].bridges;
     const auto& b = topology_.tree.adapters[adapter].bridges;
-    const auto [left, right] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    const auto [left, right] = std::ranges::mismatch(a, b);
     std::set<std::string> ports;
     if (left == a.begin()) return ports;
     for (auto at = left; at != a.end(); ++at) ports.insert(topology_.tree.bridges[*at].name);
@@ -161,12 +161,12 @@ class Judge {
     if (library == "UCX" && is_off(setting("UCX_IB_GPU_DIRECT_RDMA")))
       return {Judgment::no, "UCX_IB_GPU_DIRECT_RDMA=" + setting("UCX_IB_GPU_DIRECT_RDMA")};
     if (const std::string prefix = setting("NVSHMEM_HCA_PREFIX");
-        library == "NVSHMEM" && !prefix.empty() && prefix.front() != '^' && ports.name.rfind(prefix, 0) != 0)
+        library == "NVSHMEM" && !prefix.empty() && prefix.front() != '^' && !ports.name.starts_with(prefix))
       return {Judgment::no, "NVSHMEM_HCA_PREFIX=" + prefix + " leaves out " + ports.name};
     if (const std::string text = setting("NCCL_IB_HCA"); is_nccl && !text.empty()) {
       const NcclFilter filter(text);
-      const bool is_named = std::any_of(filter.tokens.begin(), filter.tokens.end(),
-                                        [&](const auto& token) { return filter.names(token, ports.name); });
+      const bool is_named =
+          std::ranges::any_of(filter.tokens, [&](const auto& token) { return filter.names(token, ports.name); });
       if (is_named == filter.is_exclusion) return {Judgment::no, "NCCL_IB_HCA=" + text + " leaves out " + ports.name};
     }
     if (ports.usable == Usable::unknown) return {Judgment::unknown, ports.name + ": " + ports.why};
@@ -215,7 +215,7 @@ class Judge {
     if (library != State::ok) return {Judgment::unknown, "dmabuf.verbs: " + causes_.text_of("dmabuf.verbs")};
     for (const Adapter& adapter : machine_.adapters) {
       if (adapter.pci.address != address) continue;
-      if (adapter.pci.driver == "mlx5_core" || (adapter.pci.driver.empty() && adapter.name.rfind("mlx5_", 0) == 0))
+      if (adapter.pci.driver == "mlx5_core" || (adapter.pci.driver.empty() && adapter.name.starts_with("mlx5_")))
         return {Judgment::yes, ""};
       return {Judgment::unknown, "cannot determine whether the driver of " + adapter.name + " can register a dma-buf"};
     }

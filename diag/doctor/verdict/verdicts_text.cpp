@@ -11,9 +11,7 @@ namespace gdrkit::diag::doctor {
 namespace {
 
 std::string list_of(const char* before, const std::vector<std::string>& ids) {
-  std::string text;
-  for (const std::string& id : ids) text += (text.empty() ? before : ", ") + id;
-  return text;
+  return ids.empty() ? "" : before + cli::joined(ids, ", ");
 }
 
 constexpr const char* indent = "         ";

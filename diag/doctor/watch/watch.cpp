@@ -118,6 +118,15 @@ void sum_up(const Growth& growth, WatchSum* sum) {
   sum->vanished.insert(growth.vanished.begin(), growth.vanished.end());
 }
 
+std::set<std::string> devices_of(const Counters& counters) {
+  std::set<std::string> devices;
+  for (const auto& [name, counter] : counters.counters) devices.insert(name.device);
+  for (const auto& [address, link] : counters.links) devices.insert(address);
+  return devices;
+}
+
+double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
 }  // namespace
 
 double parse_interval(const std::string& text) {
@@ -125,20 +134,16 @@ double parse_interval(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && end == text.c_str() + text.size();
   if (!is_number || !(seconds >= shortest_seconds && seconds <= longest_seconds)) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("invalid interval --watch %s: give the seconds between two polls, from 0.01 to 86400",
-                    text.c_str()));
+    cli::reject(cli::format("invalid interval --watch %s: give the seconds between two polls, from 0.01 to 86400",
+                            text.c_str()));
   }
   return seconds;
 }
 
 cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("cannot watch a recording (--root %s): counters in an archive do not change; omit --root",
-                    plan.root.c_str()));
+    cli::reject(cli::format("cannot watch a recording (--root %s): counters in an archive do not change; omit --root",
+                            plan.root.c_str()));
   }
   const EndSignals signals;
   Counters before;
@@ -189,6 +194,31 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     print_end(sum);
   }
   return sum.code();
+}
+
+Growth growth_between(const Counters& before, const Counters& after, const std::set<std::string>& gpus) {
+  Growth growth;
+  for (const auto& [name, counter] : after.counters) {
+    const auto old = before.counters.find(name);
+    if (old == before.counters.end() || old->second.value == counter.value) continue;
+    if (counter.value < old->second.value) {
+      growth.reset.push_back(name);
+    } else {
+      growth.grown.push_back({name, counter.kind, counter.value - old->second.value});
+    }
+  }
+  for (const auto& [address, link] : after.links) {
+    const auto old = before.links.find(address);
+    if (old == before.links.end() || old->second == link) continue;
+    const bool is_narrower = number_in(link.width) < number_in(old->second.width);
+    const bool is_slower = number_in(link.speed) < number_in(old->second.speed);
+    growth.links.push_back({address, old->second, link, is_narrower || (is_slower && gpus.count(address) == 0)});
+  }
+  const auto still = devices_of(after);
+  for (const std::string& device : devices_of(before)) {
+    if (still.count(device) == 0) growth.vanished.insert(device);
+  }
+  return growth;
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/machine/data_direct.hpp"
+#include "diag/machine/grace.hpp"
 
 #include <algorithm>
+
+#include "diag/machine/pci_path.hpp"
 
 namespace gdrkit::diag {
 namespace {
@@ -22,7 +24,7 @@ DataDirect find_gpu(const Machine& machine, PciDevice function) {
   if (count == 1) {
     const auto& mine = function.bridges;
     const auto& theirs = direct.gpu.bridges;
-    const auto [left, right] = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end());
+    const auto [left, right] = std::ranges::mismatch(mine, theirs);
     // The paths below a switch share its upstream port: root port, upstream port, then the differing ports.
     if (left - mine.begin() >= 2 && left != mine.end() && right != theirs.end()) {
       direct.function_port = *left;
@@ -59,6 +61,27 @@ Fact<bool> is_grace(const MachineView& view) {
   if (!cpus.is_found()) return pass<bool>(cpus);
   // Arm's Neoverse V2. Other implementers number their parts independently; x86 processors have neither line.
   return found(labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f");
+}
+
+Fact<bool> needs_translation(const MachineView& view) {
+  const auto grace = is_grace(view);
+  if (!grace.is_found() || !grace.value) return grace;
+  const auto version = read_linux_version(view);
+  const bool is_old = version.value.major < 6 || (version.value.major == 6 && version.value.minor < 11);
+  return {version.outcome, !version.is_found() || is_old, version.reason};
+}
+
+/// pci_enable_pasid in Linux requires request redirection and upstream forwarding on every port. The ports of a switch
+/// have both or neither.
+Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu) {
+  constexpr std::uint32_t needed = acs_request_redirect | acs_upstream_forwarding;
+  if (gpu.bridges.empty()) return {Outcome::unreadable, false, "the PCIe ports above the GPU are unknown"};
+  for (const std::string& port : {gpu.bridges.front(), gpu.bridges.back()}) {
+    const auto acs = read_acs(view, port);
+    if (acs.is_unknown()) return {acs.outcome, false, port + ": " + acs.reason};
+    if (acs.is_absent() || (acs.value.set & needed) != needed) return {Outcome::found, false, port};
+  }
+  return {Outcome::found, true, gpu.bridges.back()};
 }
 
 }  // namespace gdrkit::diag

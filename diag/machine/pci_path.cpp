@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/machine/gpu_path.hpp"
+#include "diag/machine/pci_path.hpp"
 
 #include <algorithm>
 
-#include "diag/machine/acs.hpp"
+#include "diag/machine/pci_config.hpp"
 #include "diag/machine/topology_facts.hpp"
 #include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::diag {
 namespace {
 
-bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.rfind("DMA", 0) == 0; }
+bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.starts_with("DMA"); }
 
 /// The worse of two types: translation, then unknown, then a group of another type.
 const Fact<std::string>& worse_of(const Fact<std::string>& a, const Fact<std::string>& b) {
@@ -60,6 +60,23 @@ std::vector<GpuPath> read_gpu_paths(const Machine& machine) {
     }
   }
   return paths;
+}
+
+Fact<Acs> read_acs(const MachineView& view, const std::string& port) {
+  const PciConfig config(view, "/sys/bus/pci/devices/" + port);
+  const auto at = config.extended_capability(acs_capability);
+  if (!at.is_found()) return pass<Acs>(at);
+  const auto both = config.value(at.value + 4, 4);
+  return {both.outcome, {both.value & 0x7f, both.value >> 16}, both.reason};
+}
+
+std::set<std::string> ports_between(const PciDevice& a, const PciDevice& b) {
+  const auto [left, right] = std::ranges::mismatch(a.bridges, b.bridges);
+  std::set<std::string> ports;
+  if (left == a.bridges.begin()) return ports;
+  ports.insert(left, a.bridges.end());
+  ports.insert(right, b.bridges.end());
+  return ports;
 }
 
 }  // namespace gdrkit::diag

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Tests the kernel modules in a virtual machine: requires no GPU and loads nothing on this machine.
+# Tests in a virtual machine: the kernel modules, which needs no GPU and loads nothing on this machine, and gdrkit perftest
+# over soft RDMA, without an RDMA device.
 
 run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
   local options=() status=0
@@ -22,5 +23,20 @@ run_tests_of_kernel() {
   rm -f "$results"/kernel*.xml
   run_kernel_tests "$results" "$full" || failed=1
   python3 scripts/summarise_tests.py "$results"/kernel*.xml || failed=1
+  return "$failed"
+}
+
+run_tests_of_rdma() {
+  local results=$root/build/test-results failed=0 options=()
+  [ "$full" = 0 ] || options+=(--full)
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" python machine cpio xz
+  print_step "building the programs for the tests over soft RDMA"
+  configure_release
+  compile release gdrkit_program
+  mkdir -p "$results"
+  rm -f "$results"/soft_rdma.xml
+  print_step "testing gdrkit perftest over soft RDMA in a virtual machine"
+  GDRKIT_OFFLINE=$offline bash tests/transfer/soft_rdma/run.sh "${options[@]}" "$results" || failed=1
+  python3 scripts/summarise_tests.py "$results"/soft_rdma.xml || failed=1
   return "$failed"
 }

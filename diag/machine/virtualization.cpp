@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/machine/hypervisor.hpp"
+#include "diag/machine/virtualization.hpp"
 
 #include <algorithm>
 
+#include "diag/machine/environment.hpp"
 #include "diag/machine/machine.hpp"
 
 namespace gdrkit::diag {
@@ -18,7 +19,7 @@ constexpr const char* cloud_names[] = {"Amazon EC2", "Google", "Alibaba Cloud"};
 
 template <std::size_t count>
 bool begins_with_any(const std::string& text, const char* const (&names)[count]) {
-  return std::any_of(names, names + count, [&](const char* name) { return text.rfind(name, 0) == 0; });
+  return std::any_of(names, names + count, [&](const char* name) { return text.starts_with(name); });
 }
 
 /// Bit 4 of the second extension byte in the firmware's first table (SMBIOS type 0); only root can read it.
@@ -59,13 +60,29 @@ Fact<std::string> by_firmware(const MachineView& view) {
   if (bit.is_found() || !begins_with_any(vendor.value, cloud_names)) {
     return {Outcome::absent, "", names};
   }
-  if (vendor.value.rfind("Amazon EC2", 0) == 0 && product.is_found()) {
+  if (vendor.value.starts_with("Amazon EC2") && product.is_found()) {
     const bool is_metal = product.value.find(".metal") != std::string::npos;
     return {is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names};
   }
   return {Outcome::unreadable, "",
           names + ", as bare-metal machines of this cloud do too; root can read the firmware table that decides"};
 }
+
+using topology::Fact;
+using topology::MachineView;
+using topology::Outcome;
+
+/// Files that runtimes create in the root of a container.
+constexpr const char* left_files[] = {"/.dockerenv", "/run/.containerenv", "/.singularity.d"};
+/// Set by systemd-nspawn, podman and others; by Kubernetes for each pod; by Apptainer and its predecessor; by
+/// Charliecloud.
+constexpr const char* left_variables[] = {"container", "KUBERNETES_SERVICE_HOST", "APPTAINER_CONTAINER",
+                                          "SINGULARITY_CONTAINER", "CH_RUNNING"};
+/// Parts of the names of control groups created by runtimes. A process sees them if it has no control group namespace.
+constexpr const char* group_names[] = {"/docker/", "/docker-",       "kubepods", "libpod-",
+                                       "/crio-",   "cri-containerd", "/lxc"};
+
+Fact<std::string> evidence(const std::string& text) { return {Outcome::found, text, ""}; }
 
 }  // namespace
 
@@ -84,6 +101,35 @@ Fact<std::string> find_hypervisor(const MachineView& view) {
   if (tree.is_found()) return tree;
   const bool has_firmware = view.presence("/sys/class/dmi/id") != Outcome::absent;
   return has_firmware ? by_firmware(view) : tree;
+}
+
+Fact<std::string> find_container(const MachineView& view) {
+  Fact<std::string> fact;
+  const auto note_problem = [&](const std::string& reason) {
+    fact.outcome = Outcome::unreadable;
+    fact.reason = reason;
+  };
+  for (const char* path : left_files) {
+    const auto node = view.node(path);
+    if (node.is_found()) return evidence(std::string(path) + " exists");
+    if (node.is_unknown()) note_problem(node.reason);
+  }
+  const auto manager = view.line("/run/systemd/container");
+  if (manager.is_found()) return evidence("/run/systemd/container contains " + manager.value);
+  const auto variables = read_variables(view);
+  if (!variables.is_found()) note_problem(variables.reason);
+  for (const char* name : left_variables) {
+    if (variables.value.count(name) != 0) return evidence(std::string("the variable ") + name + " is set");
+  }
+  const auto groups = view.text("/proc/self/cgroup");
+  if (groups.is_unknown()) note_problem(groups.reason);
+  for (const char* name : group_names) {
+    if (groups.value.find(name) != std::string::npos) {
+      return evidence(std::string("/proc/self/cgroup contains ") + name);
+    }
+  }
+  if (fact.outcome != Outcome::unreadable) fact.reason = "no sign of a container found";
+  return fact;
 }
 
 }  // namespace gdrkit::diag
