@@ -125,8 +125,8 @@ TEST(ShmemTransfer, RejectsInvalidArgumentsWithoutWriting) {
          "not in a symmetric allocation"},
     };
     for (const Wrong& wrong : wrongs) {
-      EXPECT_TRUE(
-          failed(pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false), EINVAL, wrong.text));
+      EXPECT_TRUE(failed(pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false), EINVAL,
+                         testing::HasSubstr(wrong.text)));
     }
     auto signalled = pe.transfers().put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1,
                                                GDRKIT_SHMEM_SIGNAL_SET, other, false);
