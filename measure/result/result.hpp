@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/interface/document_head.hpp"
-#include "measure/harness/machine_noise.hpp"
+#include "measure/harness/clock.hpp"
 #include "measure/harness/rounds.hpp"
 
 namespace gdrkit::measure {

@@ -8,7 +8,6 @@
 #include "measure/compare/comparison.hpp"
 #include "measure/compare/retrial.hpp"
 #include "measure/compare/spread.hpp"
-#include "measure/compare/student.hpp"
 
 namespace gdrkit::measure {
 namespace {
