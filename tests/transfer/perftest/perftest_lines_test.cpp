@@ -47,26 +47,6 @@ PairAddress address() {
   return address;
 }
 
-TEST(Lines, BandwidthSettingsBlockMatchesPerftest) {
-  EXPECT_EQ(block_text(settings_of("write_bw")),
-            "---------------------------------------------------------------------------------------\n"
-            "                    RDMA_Write BW Test\n"
-            " Dual-port       : OFF\t\tDevice         : rxe1\n"
-            " Number of qps   : 1\t\tTransport type : IB\n"
-            " Connection type : RC\t\tUsing SRQ      : OFF\n"
-            " PCIe relax order: ON\n"
-            " ibv_wr* API     : OFF\n"
-            " TX depth        : 128\n"
-            " CQ Moderation   : 100\n"
-            " Mtu             : 4096[B]\n"
-            " Link type       : Ethernet\n"
-            " GID index       : 0\n"
-            " Max inline data : 0[B]\n"
-            " rdma_cm QPs\t : OFF\n"
-            " Data ex. method : Ethernet\n"
-            "---------------------------------------------------------------------------------------\n");
-}
-
 TEST(Lines, SettingsBlockDependsOnTestAndSide) {
   Settings settings = settings_of("read_lat");
   settings.is_server = true;
