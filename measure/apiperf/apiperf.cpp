@@ -14,7 +14,6 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
-#include "measure/tool_parts/counts.hpp"
 #include "measure/tool_parts/histogram.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
 #include "measure/tool_parts/tool_run.hpp"

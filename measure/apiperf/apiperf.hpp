@@ -22,6 +22,7 @@ enum class Call { pin, map, get_info, unmap, unpin };
 inline constexpr std::array calls = {Call::pin, Call::map, Call::get_info, Call::unmap, Call::unpin};
 [[nodiscard]] const char* call_name(Call call);  ///< "pin", "get_info", ...
 
+/// The time of each call in the lifetime of a pin, for one size.
 struct CallCost {
   std::size_t size_bytes = 0;
   std::array<std::vector<double>, calls.size()> us;  ///< of every counted call, in order; includes the clock's overhead

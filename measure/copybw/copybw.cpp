@@ -15,7 +15,6 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
-#include "measure/tool_parts/counts.hpp"
 #include "measure/tool_parts/tool_run.hpp"
 #include "platform/host/stopwatch.hpp"
 

@@ -12,7 +12,6 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
-#include "measure/tool_parts/counts.hpp"
 #include "measure/tool_parts/tool_run.hpp"
 #include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"

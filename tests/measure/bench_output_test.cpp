@@ -8,7 +8,6 @@
 #include <string>
 
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/bench/collector.hpp"
 #include "measure/bench/measure/copy_pattern.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/csv.hpp"
