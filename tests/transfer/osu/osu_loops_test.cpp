@@ -9,7 +9,6 @@
 #include <functional>
 
 #include "platform/device/device.hpp"
-#include "transfer/osu/validation.hpp"
 
 namespace gdrkit::transfer::osu {
 namespace {

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/osu_lines.hpp"
+#include "transfer/osu/osu_report.hpp"
 
+#include <algorithm>
 #include <cinttypes>
+#include <utility>
 
 #include "cli/interface/exit_code.hpp"
 #include "gdrkit/gdrkit.h"
+#include "transfer/report/result_json.hpp"
 
 namespace gdrkit::transfer::osu {
 namespace {
@@ -77,6 +80,63 @@ std::string wrong_line(const std::vector<OsuRow>& rows) {
     sizes += row.wrong_bytes == 0 ? 0 : 1;
   }
   return sizes == 0 ? "" : cli::format("# Wrong bytes: %" PRIu64 ", in %d of %zu sizes\n", bytes, sizes, rows.size());
+}
+
+measure::Series series_of(const Report& report) {
+  const bool is_latency = report.line.test->value == Value::latency;
+  measure::Series series;
+  const bool is_of_all = report.line.test->is_of_all_ranks();
+  series.group = std::string(report.line.test->name) + "/" + report.line.places;
+  if (is_of_all) series.group += "/" + std::to_string(report.n_ranks);
+  series.id = "osu/" + series.group + "/" + report.line.engine;
+  series.title = std::string("osu_") + report.line.test->name + " " + report.line.places[0] + " " +
+                 (is_of_all ? "of " + std::to_string(report.n_ranks) + " ranks" : report.line.places.substr(1)) + " (" +
+                 report.line.engine + ")";
+  series.operation = report.line.test->name;
+  series.method = report.line.engine;
+  series.conditions = {{"places", report.line.places}, {"pairs", std::to_string(report.line.pairs)}};
+  if (is_of_all) series.conditions = {{"places", report.line.places}, {"ranks", std::to_string(report.n_ranks)}};
+  series.x_name = "size_bytes";
+  series.unit = is_latency ? "us" : "GB/s";
+  series.is_lower_better = is_latency;
+  for (const OsuRow& row : report.rows) {
+    std::vector<double> rounds = row.rounds;
+    for (double& value : rounds) value = is_latency ? value : value / 1000;
+    const std::size_t operations = static_cast<std::size_t>(row.iterations) / std::max<std::size_t>(rounds.size(), 1);
+    series.points.push_back(measure::make_point(static_cast<double>(row.size_bytes), std::move(rounds), operations));
+  }
+  return series;
+}
+
+void write_report_json(const cli::DocumentOption& option, const Report& report) {
+  cli::Json wrong = cli::Json::array();
+  std::uint64_t wrong_bytes = 0;
+  for (const OsuRow& row : report.rows) {
+    wrong_bytes += row.wrong_bytes;
+    if (row.wrong_bytes != 0) wrong.push_back(row.size_bytes);
+  }
+  cli::Json fields = {{"validated", report.line.validates},
+                      {"wrong_sizes", wrong},
+                      {"wrong_bytes", wrong_bytes},
+                      {"path", report.path},
+                      {"doctor", report::doctor_json(report.doctor)}};
+  if (report.line.test->is_of_all_ranks()) {
+    fields["extremes"] = cli::Json::array();
+    for (const OsuRow& row : report.rows) {
+      fields["extremes"].push_back({{"size_bytes", row.size_bytes}, {"least", row.least}, {"largest", row.largest}});
+    }
+  }
+  if (!report.line.percentiles.empty()) {
+    fields["percentiles"] = cli::Json::array();
+    for (const OsuRow& row : report.rows) {
+      cli::Json one = {{"size_bytes", row.size_bytes}};
+      for (std::size_t i = 0; i < row.percentiles.size(); ++i) {
+        one["p" + std::to_string(report.line.percentiles[i])] = row.percentiles[i];
+      }
+      fields["percentiles"].push_back(one);
+    }
+  }
+  report::write_result_json(option, report.result, fields);
 }
 
 }  // namespace gdrkit::transfer::osu
