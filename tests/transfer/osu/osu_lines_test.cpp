@@ -11,7 +11,7 @@ namespace gdrkit::transfer::osu {
 namespace {
 
 const OsuTest& osu_named(const std::string& name) {
-  for (const OsuTest& test : all_osu_tests()) {
+  for (const OsuTest& test : all_osu_tests) {
     if (name == test.name) return test;
   }
   throw std::logic_error(name);

@@ -57,7 +57,7 @@ class NotingEngine : public engines::MessageEngine {
 };
 
 const OsuTest& loop_named(const std::string& name) {
-  for (const OsuTest& test : all_osu_tests()) {
+  for (const OsuTest& test : all_osu_tests) {
     if (name == test.name) return test;
   }
   throw std::logic_error(name);

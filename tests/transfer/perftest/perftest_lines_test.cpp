@@ -12,7 +12,7 @@ namespace gdrkit::transfer::perftest {
 namespace {
 
 const VerbsTest& test_named(const std::string& name) {
-  for (const VerbsTest& test : all_verbs_tests()) {
+  for (const VerbsTest& test : all_verbs_tests) {
     if (name == test.name) return test;
   }
   throw std::out_of_range(name);
