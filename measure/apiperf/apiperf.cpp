@@ -3,16 +3,19 @@
 // apiperf: the cost of pin, map, get_info, unmap and unpin, by size, through the drop-in library.
 #include "measure/apiperf/apiperf.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <utility>
 
+#include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
-#include "measure/tool_parts/counts.hpp"
 #include "measure/tool_parts/histogram.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 #include "measure/tool_parts/tool_run.hpp"
 #include "platform/host/stopwatch.hpp"
 
@@ -41,6 +44,83 @@ void check(const ApiperfOptions& options) {
     throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: cannot pin 0 bytes; use a size of at least 1");
   check_count("-n, --iterations", options.iterations, 1, most_kept);
   check_count("-w, --warm-up", options.warm_up, 0, most_kept);
+}
+
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
+  if (!measure::tells_percentile(us.size(), beyond_permille)) return "-";
+  return cli::format("%.3f", percentile(us, percent));
+}
+
+struct CallRequest {
+  std::uint64_t address = 0;
+  std::size_t size_bytes = 0;
+  gdr_map_flags_t mapping_type = GDR_MAP_FLAG_DEFAULT;
+  std::size_t warm_up = 0;  ///< pins before the counted ones
+  std::size_t count = 0;
+};
+
+/// Pins, maps, gets the info, unmaps and unpins, repeatedly. Throws Failure with the call that failed; closing
+/// `context` unpins what it left pinned.
+CallCost measure_calls(gdr_t context, const CallRequest& request, const Clock& clock) {
+  CallCost cost;
+  cost.size_bytes = request.size_bytes;
+  for (auto& times : cost.us) times.reserve(request.count);
+  for (std::size_t life = 0; life < request.warm_up + request.count; ++life) {
+    const auto timed = [&](Call call, auto&& make) {
+      const std::uint64_t begin = clock.now();
+      const int result = make();
+      const std::uint64_t end = clock.now();
+      GDRKIT_TOOL_ASSERT(result == 0, cli::format("%s of %zu bytes: %s", call_name(call), request.size_bytes,
+                                                  errno_text(result).c_str()));
+      if (life >= request.warm_up) cost.us[static_cast<std::size_t>(call)].push_back(clock.ns(end - begin) / 1000);
+    };
+    gdr_mh_t handle{};
+    void* mapping = nullptr;
+    gdr_info_t info{};
+    timed(Call::pin, [&] { return gdr_pin_buffer(context, request.address, request.size_bytes, 0, 0, &handle); });
+    timed(Call::map, [&] { return gdr_map_v2(context, handle, &mapping, request.size_bytes, request.mapping_type); });
+    timed(Call::get_info, [&] { return gdr_get_info(context, handle, &info); });
+    timed(Call::unmap, [&] { return gdr_unmap(context, handle, mapping, request.size_bytes); });
+    timed(Call::unpin, [&] { return gdr_unpin_buffer(context, handle); });
+  }
+  return cost;
+}
+
+/// GDRCopy's lines for one size.
+void print_gdrcopy_cost(const CallCost& cost) {
+  constexpr std::size_t bins = 10;
+  std::printf("Size(B)\tpin.Time(us)\tmap.Time(us)\tget_info.Time(us)\tunmap.Time(us)\tunpin.Time(us)\n");
+  std::printf("%zu", cost.size_bytes);
+  for (const Call call : calls) std::printf("\t%f", mean(cost.of(call)));
+  std::printf("\nHistogram of gdr_pin_buffer latency for %zu bytes\n", cost.size_bytes);
+  const std::vector<double>& pins = cost.of(Call::pin);
+  for (const HistogramBin& bin :
+       make_histogram(pins, measure::minimum(pins), *std::max_element(pins.begin(), pins.end()), bins)) {
+    std::printf("[%f\t-\t%f]\t%zu\n", bin.from, bin.to, bin.count);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void print_cost_head() {
+  std::printf("%12s %-9s %11s %11s %11s %11s %11s %11s\n", "bytes", "call", "median, us", "min", "p99", "p99.9", "max",
+              "mean");
+}
+
+/// A row for each call.
+void print_cost_rows(const CallCost& cost) {
+  for (const Call call : calls) {
+    const std::vector<double>& us = cost.of(call);
+    std::printf("%12zu %-9s %11.3f %11.3f %11s %11s %11.3f %11.3f\n", cost.size_bytes, call_name(call), median(us),
+                measure::minimum(us), percentile_text(us, 99, measure::beyond_p99).c_str(),
+                percentile_text(us, 99.9, measure::beyond_p999).c_str(), *std::max_element(us.begin(), us.end()),
+                mean(us));
+  }
+  std::fflush(stdout);
 }
 
 /// The drop-in library, open during the object's lifetime. Closing it unpins what a failure left pinned.
@@ -155,6 +235,17 @@ cli::ExitCode run_apiperf(cli::Front front, int argc, char** argv) {
   if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
   return Apiperf(front, options).run();
+}
+
+const char* call_name(Call call) {
+  switch (call) {
+    case Call::pin: return "pin";
+    case Call::map: return "map";
+    case Call::get_info: return "get_info";
+    case Call::unmap: return "unmap";
+    case Call::unpin: return "unpin";
+  }
+  return "";
 }
 
 }  // namespace gdrkit::measure::apiperf

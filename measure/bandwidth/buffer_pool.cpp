@@ -3,8 +3,22 @@
 #include "measure/bandwidth/buffer_pool.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace gdrkit::measure::bandwidth {
+namespace {
+
+constexpr std::uint8_t cleared_byte = 0x5A;
+
+/// The finalizer of Steele, Lea and Flood (splitmix64): neighbouring inputs give unrelated words.
+std::uint64_t mix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
 
 BufferPool::~BufferPool() {
   release_all();
@@ -55,6 +69,77 @@ void BufferPool::free_idle() {
     buffer->seed = 0;
   }
   while (!buffers_.empty() && !buffers_.back()->is_used) buffers_.pop_back();
+}
+
+Pattern::Pattern(Gpus* gpus, BufferPool* pool)
+    : gpus_(*gpus), pool_(*pool), noise_(chunk_bytes), expected_(chunk_bytes) {
+  for (std::size_t at = 0; at < chunk_bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = mix(at);
+    std::memcpy(&noise_[at], &word, sizeof(word));
+  }
+}
+
+void Pattern::write(std::uint8_t* chunk, std::size_t size_bytes, std::uint64_t seed, std::size_t offset) const {
+  std::memcpy(chunk, noise_.data(), size_bytes);
+  for (std::size_t at = 0; at < size_bytes; at += page_bytes) {
+    const std::uint64_t stamp[] = {mix(seed) ^ mix(offset + at), seed};
+    std::memcpy(chunk + at, stamp, std::min(sizeof(stamp), size_bytes - at));
+  }
+}
+
+std::size_t Pattern::take_staging(int gpu) {
+  const std::size_t staging = pool_.take(host, gpu, chunk_bytes);
+  pool_[staging].seed = 0;
+  return staging;
+}
+
+void Pattern::fill(Buffer* buffer, std::uint64_t seed) {
+  if (buffer->seed == seed) return;
+  buffer->seed = 0;
+  const std::size_t staging = buffer->gpu == host ? 0 : take_staging(buffer->gpu);
+  for (std::size_t offset = 0; offset < buffer->size_bytes; offset += chunk_bytes) {
+    const std::size_t size = std::min(chunk_bytes, buffer->size_bytes - offset);
+    if (buffer->gpu == host) {
+      write(buffer->host_bytes() + offset, size, seed, offset);
+      continue;
+    }
+    std::uint8_t* bytes = pool_[staging].host_bytes();
+    write(bytes, size, seed, offset);
+    demand(gpus_.current(buffer->gpu).copy_to_device(buffer->allocation.address() + offset, bytes, size));
+  }
+  if (buffer->gpu != host) pool_[staging].is_used = false;
+  buffer->seed = seed;
+}
+
+void Pattern::clear(Buffer* buffer) {
+  buffer->seed = 0;
+  if (buffer->gpu == host) {
+    std::memset(buffer->host_bytes(), cleared_byte, buffer->size_bytes);
+  } else {
+    demand(gpus_.current(buffer->gpu).fill(buffer->allocation.address(), cleared_byte, buffer->size_bytes));
+  }
+}
+
+std::optional<std::size_t> Pattern::first_wrong(const Buffer& buffer, std::uint64_t seed, std::size_t size_bytes) {
+  const std::size_t staging = buffer.gpu == host ? 0 : take_staging(buffer.gpu);
+  std::optional<std::size_t> wrong;
+  for (std::size_t offset = 0; offset < size_bytes && !wrong; offset += chunk_bytes) {
+    const std::size_t size = std::min(chunk_bytes, size_bytes - offset);
+    write(expected_.data(), size, seed, offset);
+    const std::uint8_t* content = buffer.gpu == host ? buffer.host_bytes() + offset : pool_[staging].host_bytes();
+    if (buffer.gpu != host) {
+      demand(gpus_.current(buffer.gpu)
+                 .copy_to_host(pool_[staging].host_bytes(), buffer.allocation.address() + offset, size));
+    }
+    if (std::memcmp(content, expected_.data(), size) == 0) continue;
+    std::size_t page = 0;
+    while (std::memcmp(content + page, expected_.data() + page, std::min(page_bytes, size - page)) == 0) {
+      page += page_bytes;
+    }
+    wrong = offset + page;
+  }
+  if (buffer.gpu != host) pool_[staging].is_used = false;
+  return wrong;
 }
 
 }  // namespace gdrkit::measure::bandwidth

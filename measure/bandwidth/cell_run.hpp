@@ -8,7 +8,6 @@
 
 #include "measure/bandwidth/buffer_pool.hpp"
 #include "measure/bandwidth/gate.hpp"
-#include "measure/bandwidth/pattern.hpp"
 #include "measure/bandwidth/plan.hpp"
 
 namespace gdrkit::measure::bandwidth {

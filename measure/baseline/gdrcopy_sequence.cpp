@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // GDRCopy's sequence, written from its documented behaviour. It shares no code with the library's copy kernels, so that
 // a change of these never changes the baseline that judges them.
-#include "measure/baseline/gdrcopy_sequence.hpp"
+#include "measure/baseline/raw_loops.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "measure/baseline/gdrcopy_sequence.hpp"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

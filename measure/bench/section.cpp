@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "measure/bench/section.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace gdrkit::measure::bench {
 
 #define GDRKIT_BENCH_SECTION(name, summary) std::vector<Cell> name##_cells(Session* session);
@@ -21,6 +24,38 @@ std::string section_names() {
   std::string names;
   for (const Section& section : all_sections()) names += (names.empty() ? "" : ", ") + section.name;
   return names;
+}
+
+void Collector::add(const Series& like, Point point) {
+  auto found = std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == like.id; });
+  if (found == series_.end()) {
+    series_.push_back(like);
+    series_.back().points.clear();
+    found = series_.end() - 1;
+  }
+  const auto same = std::find_if(found->points.begin(), found->points.end(),
+                                 [&](const Point& other) { return other.x == point.x && other.y == point.y; });
+  if (same == found->points.end()) {
+    found->points.push_back(std::move(point));
+  } else {
+    *same = merged(*same, point);
+  }
+}
+
+void Collector::note(const std::string& sentence) {
+  if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) notes_.push_back(sentence);
+}
+
+const Series* Collector::find(const std::string& id) const noexcept {
+  const auto found =
+      std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == id; });
+  return found == series_.end() ? nullptr : &*found;
+}
+
+std::size_t Collector::points() const noexcept {
+  std::size_t count = 0;
+  for (const Series& series : series_) count += series.points.size();
+  return count;
 }
 
 }  // namespace gdrkit::measure::bench

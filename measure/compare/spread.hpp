@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Spread: the spread of a point's rounds, and the uncertainty of that estimate.
+// Spread: the spread of a point's rounds, the uncertainty of that estimate, and the limits of chance that follow from
+// it.
 #pragma once
 
 #include <cstddef>
@@ -27,5 +28,10 @@ inline constexpr std::size_t enough_for_robust = 10;
 /// Combines `own` with the usual one (Smyth's moderated variance, 2004): three rounds that agree by chance get the
 /// usual spread, fifty rounds their own.
 [[nodiscard]] Spread moderated(const Spread& own, const Spread& usual);
+
+/// Probability of exceeding `t` (t >= 0), for any `freedom` > 0, including fractions.
+[[nodiscard]] double student_tail(double t, double freedom);
+/// The t that is exceeded with probability `tail` (0 < tail < 0.5). At most 1e6.
+[[nodiscard]] double student_quantile(double tail, double freedom);
 
 }  // namespace gdrkit::measure

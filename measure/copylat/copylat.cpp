@@ -8,7 +8,6 @@
 
 #include "measure/copylat/printer.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
-#include "measure/tool_parts/counts.hpp"
 #include "measure/tool_parts/tool_run.hpp"
 #include "platform/host/stopwatch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/copylat/raw_comparison.hpp"
+#include "measure/copylat/copylat.hpp"
 
 #include <algorithm>
 #include <cstring>

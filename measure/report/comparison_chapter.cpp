@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/report/comparison_chapter.hpp"
+#include "measure/report/report_page.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/interface/document_option.hpp"
 #include "measure/report/numbers.hpp"
 
 namespace gdrkit::measure::report {
@@ -140,5 +141,16 @@ struct Page {
   std::string summary;
   std::vector<Chapter> chapters;
 };
+
+/// Writes to the destination of --json: {"schema": "gdrkit.report/1", "title", "summary", "chapters": [{"heading",
+/// "summary", "warnings", "sections": [{"heading", "blocks"}]}]}. A block has a "kind" and the contents of that kind.
+/// Values in tables are text as on the page; points of charts are numbers in the units of their axes.
+void write_page_json(const cli::DocumentOption& option, const Page& page);
+
+/// One HTML document that is also well-formed XML and refers to nothing outside itself.
+[[nodiscard]] std::string page_html(const Page& page);
+
+/// The contents of the page's <style>.
+extern const char* const style_sheet;
 
 }  // namespace gdrkit::measure::report

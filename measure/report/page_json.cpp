@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/report/page_json.hpp"
+#include "measure/report/page.hpp"
 
 #include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // report: one or several results as one self-contained HTML page.
-#include "measure/report/report.hpp"
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,16 +9,24 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include "cli/interface/command_line.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/whole_file.hpp"
-#include "measure/report/html/page_html.hpp"
-#include "measure/report/page_json.hpp"
+#include "measure/report/page.hpp"
 #include "measure/report/report_page.hpp"
 #include "measure/result/result_file.hpp"
 
 namespace gdrkit::measure::report {
 namespace {
+
+struct ReportOptions {
+  std::vector<std::string> inputs;
+  std::string output;  ///< "": stdout
+  std::string title;
+  cli::DocumentOption json;
+};
 
 std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
   std::vector<measure::Result> results;
@@ -42,8 +48,7 @@ void print(const std::string& html) {
   }
 }
 
-}  // namespace
-
+/// Throws Failure(usage) if there is no input, or if the page would replace an input or fill a terminal.
 void check(const ReportOptions& options, bool is_terminal) {
   if (options.inputs.empty()) {
     throw cli::Failure(
@@ -70,6 +75,8 @@ void check(const ReportOptions& options, bool is_terminal) {
     }
   }
 }
+
+}  // namespace
 
 cli::ExitCode run_report(cli::Front front, int argc, char** argv) {
   ReportOptions options;

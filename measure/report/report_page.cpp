@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "measure/report/comparison_chapter.hpp"
 #include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {

@@ -24,6 +24,11 @@ Point make_point(double x, std::vector<double> rounds, std::size_t operations_pe
   return point;
 }
 
+Single single_of(const std::vector<double>& values) {
+  return {values.size(),          minimum(values),          percentile(values, 50),
+          percentile(values, 99), percentile(values, 99.9), percentile(values, 100)};
+}
+
 Point make_point(double x, const Measured& measured, double unit_ns) {
   std::vector<double> rounds = measured.round_ns;
   for (double& value : rounds) value /= unit_ns;
@@ -31,14 +36,7 @@ Point make_point(double x, const Measured& measured, double unit_ns) {
   if (measured.single_ns.empty()) return point;
   std::vector<double> singles = measured.single_ns;
   for (double& value : singles) value /= unit_ns;
-  Single single;
-  single.count = singles.size();
-  single.minimum = measure::minimum(singles);
-  single.p50 = percentile(singles, 50);
-  single.p99 = percentile(singles, 99);
-  single.p999 = percentile(singles, 99.9);
-  single.maximum = *std::max_element(singles.begin(), singles.end());
-  point.single = single;
+  point.single = single_of(singles);
   return point;
 }
 

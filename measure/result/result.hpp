@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/interface/document_head.hpp"
-#include "measure/harness/machine_noise.hpp"
+#include "measure/harness/clock.hpp"
 #include "measure/harness/rounds.hpp"
 
 namespace gdrkit::measure {
@@ -70,6 +70,7 @@ struct Result : cli::DocumentHead {
 };
 
 [[nodiscard]] ClockDescription describe(const Clock& clock);
+[[nodiscard]] Single single_of(const std::vector<double>& values);
 /// A point of a series in `unit_ns` nanoseconds ("us": 1000).
 [[nodiscard]] Point make_point(double x, const Measured& measured, double unit_ns);
 /// A point from one value per round.

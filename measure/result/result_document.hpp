@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The JSON of results as values, for tools that add their own fields. Slow to compile: include it only in *_json.cpp
-// files.
+// The JSON of results as values, for tools that add their own fields. Slow to compile: include it only in files
+// that write documents.
 #pragma once
 
 #include "cli/interface/json_document.hpp"

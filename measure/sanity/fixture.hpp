@@ -56,6 +56,16 @@ class Context {
 [[nodiscard]] AlignedAllocation allocate(platform::Device* device, const Environment& environment,
                                          std::size_t size_bytes);
 
+/// A buffer of `size_bytes` and a context.
+struct OpenPages {
+  OpenPages(const Environment& environment, std::size_t size_bytes)
+      : device(open_device(environment)), memory(allocate(device.get(), environment, size_bytes)) {}
+
+  std::unique_ptr<platform::Device> device;
+  AlignedAllocation memory;
+  Context context;
+};
+
 /// A mapped buffer of `size_bytes`.
 struct MappedPages {
   MappedPages(const Environment& environment, std::size_t size_bytes)

@@ -2,24 +2,56 @@
 // SPDX-License-Identifier: MIT
 // sanity: runs the tests, each in a separate process. This process itself initializes nothing of CUDA, so that every
 // test starts without it.
-#include "measure/sanity/sanity.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "cli/interface/banner.hpp"
+#include "cli/interface/common_options.hpp"
 #include "cli/interface/device_choice.hpp"
+#include "cli/interface/json_document.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/sanity/helper_process.hpp"
+#include "measure/sanity/isolated_run.hpp"
+#include "measure/sanity/sanity_test.hpp"
 #include "measure/sanity/verdict.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
+#include "platform/facts/machine.hpp"
 
 namespace gdrkit::measure::sanity {
 namespace {
+
+struct SanityOptions {
+  cli::CommonOptions common;
+  bool is_verbose = false;
+  bool without_summary = false;
+  bool is_list = false;
+  bool with_extended = false;
+  std::vector<std::string> names;
+  int limit_seconds = 60;
+};
+
+struct Result {
+  SanityTest test;
+  Outcome outcome;
+};
+
+struct SanityReport {
+  bool is_emulated = false;
+  platform::Machine machine;
+  std::string backend;
+  std::vector<Result> results;
+
+  [[nodiscard]] std::size_t count(Verdict verdict) const {
+    return static_cast<std::size_t>(std::count_if(
+        results.begin(), results.end(), [&](const Result& result) { return result.outcome.verdict == verdict; }));
+  }
+};
 
 cli::CommandLine command_line(SanityOptions* options) {
   cli::CommandLine line;
@@ -153,6 +185,38 @@ void print_summary(const SanityReport& report) {
   std::fflush(stdout);
 }
 
+const char* list_name(List list) {
+  switch (list) {
+    case List::original: return "original";
+    case List::own: return "own";
+    case List::extended: return "extended";
+  }
+  return "";
+}
+
+const char* result_name(Verdict verdict) {
+  return verdict == Verdict::passed ? "passed" : verdict == Verdict::waived ? "waived" : "failed";
+}
+
+/// Writes to the destination of --json.
+void write_sanity_json(const SanityOptions& options, const SanityReport& report) {
+  cli::Json document = cli::json_head("sanity", report.machine, report.backend, report.is_emulated);
+  document["total"] = report.results.size();
+  document["passed"] = report.count(Verdict::passed);
+  document["failed"] = report.count(Verdict::failed);
+  document["waived"] = report.count(Verdict::waived);
+  document["tests"] = cli::Json::array();
+  for (const Result& result : report.results) {
+    document["tests"].push_back({{"name", result.test.name},
+                                 {"list", list_name(result.test.list)},
+                                 {"result", result_name(result.outcome.verdict)},
+                                 {"reason", result.outcome.reason},
+                                 {"seconds", result.outcome.seconds}});
+  }
+  document["ok"] = report.count(Verdict::failed) == 0;
+  cli::write_json(options.common.json, document);
+}
+
 cli::ExitCode run(cli::Front front, const SanityOptions& options) {
   const std::vector<SanityTest> all = all_tests();
   if (options.is_list) {
@@ -187,11 +251,6 @@ cli::ExitCode run(cli::Front front, const SanityOptions& options) {
 }
 
 }  // namespace
-
-std::size_t SanityReport::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::count_if(
-      results.begin(), results.end(), [&](const Result& result) { return result.outcome.verdict == verdict; }));
-}
 
 cli::ExitCode run_sanity(cli::Front front, int argc, char** argv) {
   SanityOptions options;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/tune/profile.hpp"
+#include "measure/tune/tune.hpp"
 
 #include <algorithm>
 #include <limits>

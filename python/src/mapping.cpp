@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "mapping.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 
 #include "errors.hpp"
-#include "store_fence.hpp"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 namespace nb = nanobind;
 
@@ -19,6 +23,21 @@ constexpr std::size_t writes_with_gil_bytes = 16 * 1024;
 constexpr std::size_t reads_with_gil_bytes = 1024;
 
 constexpr auto between_signal_checks = std::chrono::milliseconds(20);
+
+/// Pushes the stores that this thread made through a memoryview or NumPy array of a mapping out of the core's
+/// write-combining buffers: the GPU that then sees a flag stored after it sees them too. It pairs with the GPU's
+/// acquiring load of that flag.
+void store_fence() noexcept {
+#if defined(__x86_64__)
+  _mm_sfence();
+#elif defined(__aarch64__)
+  asm volatile("dsb st" ::: "memory");
+#elif defined(__powerpc64__)
+  asm volatile("sync" ::: "memory");
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
 
 /// ETIMEDOUT of an engine: the GPU may still write to the memory, which is therefore never freed.
 bool leaves_memory_in_use(const gdrkit::Error& error) { return error.code().value() == ETIMEDOUT; }

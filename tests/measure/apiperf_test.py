@@ -110,7 +110,7 @@ class ApiperfOwnFace(Test):
         self.assertRegex(ended.err, r"(?m)^map of 65536 bytes: .*\(95\)$")
         self.assertNotIn("Assertion", ended.err)
         ended = run("gdrcopy_apiperf", "-M", "cache")
-        self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at call_cost\.cpp:\d+$')
+        self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at apiperf\.cpp:\d+$')
 
     def test_missing_device_exits_with_77(self):
         self.assertEqual(run("gdrkit", "apiperf", "-d", "5").code, 77)

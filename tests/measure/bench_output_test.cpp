@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <random>
 #include <regex>
-#include <stdexcept>
 #include <string>
 
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/bench/collector.hpp"
 #include "measure/bench/measure/copy_pattern.hpp"
-#include "measure/bench/measure/copy_team.hpp"
+#include "measure/bench/options.hpp"
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
 #include "measure/bench/section.hpp"
@@ -142,31 +140,6 @@ TEST(Pattern, EveryByteIsCheckedUpTo16MiB) {
   EXPECT_EQ(stretches_of(std::size_t{16} << 20).size(), 1u);
   const auto ends = stretches_of(std::size_t{256} << 20);
   EXPECT_EQ(ends.back().offset + ends.back().size_bytes, std::size_t{256} << 20);
-}
-
-TEST(CopyTeam, EveryMemberRunsItsBatchAndRatesAddUp) {
-  CopyTeam team(3, {});
-  std::vector<std::size_t> counts(3);
-  std::vector<std::function<double(std::size_t)>> batches;
-  for (std::size_t member = 0; member < 3; ++member) {
-    batches.emplace_back([&counts, member](std::size_t count) {
-      counts[member] += count;
-      return member == 0 ? 100.0 : 200.0;
-    });
-  }
-  for (int turn = 0; turn < 50; ++turn) {
-    // 1/100 + 2/200 copies per nanosecond, of three members.
-    EXPECT_DOUBLE_EQ(team.run(batches, 7), 150);
-  }
-  EXPECT_EQ(counts, (std::vector<std::size_t>{350, 350, 350}));
-}
-
-TEST(CopyTeam, FailsIfOneMemberFails) {
-  CopyTeam team(2, {});
-  const std::vector<std::function<double(std::size_t)>> batches = {
-      [](std::size_t) { return 1.0; }, [](std::size_t) -> double { throw std::runtime_error("no"); }};
-  EXPECT_THROW((void)team.run(batches, 1), std::runtime_error);
-  EXPECT_DOUBLE_EQ(team.run({batches[0], batches[0]}, 1), 1);
 }
 
 }  // namespace

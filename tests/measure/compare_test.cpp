@@ -8,7 +8,6 @@
 #include "measure/compare/comparison.hpp"
 #include "measure/compare/retrial.hpp"
 #include "measure/compare/spread.hpp"
-#include "measure/compare/student.hpp"
 
 namespace gdrkit::measure {
 namespace {
@@ -91,54 +90,35 @@ TEST(CompareStatistics, UnrestWidensOnlyTheLimitsOfShortTimes) {
   EXPECT_LT(limit(10000, 1), 1.1 * limit(10000, 0));
 }
 
-TEST(Retrial, OneTrialGivesNoVerdict) {
-  const Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
-  const auto at = [](double ns) { return make_point(1, std::vector<double>(51, ns), 1); };
-  const Point slower = at(1100);
-  const Point same = at(1000);
-  Series series;
-  ComparedPoint suspect;
-  suspect.series = &series;
-  suspect.kinship = Kinship::same_operation;
-  suspect.old_look = {&old_point, &same};
-  const Comparison comparison;
-  Retrial unlucky(suspect, comparison);
-  unlucky.add({&same, &same});
-  EXPECT_FALSE(unlucky.is_over());
-  for (int trial = 0; trial < 4 && !unlucky.is_over(); ++trial) unlucky.add({&slower, &same});
-  EXPECT_TRUE(unlucky.is_confirmed());
-  Retrial lucky(suspect, comparison);
-  lucky.add({&slower, &same});
-  for (int trial = 0; trial < 4 && !lucky.is_over(); ++trial) lucky.add({&same, &same});
-  EXPECT_FALSE(lucky.is_confirmed());
-  Retrial plain(suspect, comparison);
-  for (int trial = 0; trial < 3; ++trial) {
-    EXPECT_FALSE(plain.is_over());
-    plain.add({&slower, &same});
-  }
-  EXPECT_TRUE(plain.is_over() && plain.is_confirmed());
-}
-
 TEST(Retrial, ConfirmsASlowdownInAllTrialsOrFourOfFive) {
-  const Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
   const auto at = [](double ns) { return make_point(1, std::vector<double>(51, ns), 1); };
-  const Point slower = at(1100);
   const Point same = at(1000);
+  const Point slower = at(1100);
   Series series;
   ComparedPoint suspect;
   suspect.series = &series;
   suspect.kinship = Kinship::same_operation;
-  suspect.old_look = {&old_point, &same};
+  suspect.old_look = {&same, &same};
   const Comparison comparison;
-  const auto is_confirmed = [&](const std::vector<bool>& trials) {
+  const auto after = [&](const std::vector<bool>& trials) {
     Retrial retrial(suspect, comparison);
     for (const bool is_slower : trials) retrial.add({is_slower ? &slower : &same, &same});
-    return retrial.is_confirmed();
+    return retrial;
   };
-  EXPECT_FALSE(is_confirmed({true, false, true}));
-  EXPECT_FALSE(is_confirmed({true, false, true, true}));
-  EXPECT_TRUE(is_confirmed({true, false, true, true, true}));
-  EXPECT_FALSE(is_confirmed({true, false, true, false, true}));
+  for (const auto& trials : {std::vector<bool>{}, {true}, {true, true}, {false}, {false, true, true, true}}) {
+    EXPECT_FALSE(after(trials).is_over()) << testing::PrintToString(trials);
+  }
+  EXPECT_TRUE(after({true, true, true}).is_over());
+  for (const auto& trials :
+       {std::vector<bool>{true, true, true}, {false, true, true, true, true}, {true, false, true, true, true}}) {
+    EXPECT_TRUE(after(trials).is_confirmed()) << testing::PrintToString(trials);
+  }
+  for (const auto& trials : {std::vector<bool>{true, false, true},
+                             {true, false, true, true},
+                             {true, false, true, false, true},
+                             {true, false, false, false, false}}) {
+    EXPECT_FALSE(after(trials).is_confirmed()) << testing::PrintToString(trials);
+  }
 }
 
 Result with_points(const std::string& id, std::vector<double> sizes, double value) {

@@ -6,26 +6,9 @@
 
 #include "measure/copybw/copybw.hpp"
 #include "measure/copylat/copylat.hpp"
-#include "measure/harness/samples.hpp"
 
 namespace gdrkit::measure {
 namespace {
-
-TEST(Samples, MedianIsTheMiddleOrTheMeanOfTwo) {
-  EXPECT_DOUBLE_EQ(median({3, 1, 2}), 2);
-  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
-  EXPECT_DOUBLE_EQ(median({7}), 7);
-  EXPECT_DOUBLE_EQ(median({}), 0);
-}
-
-TEST(Samples, PercentileIsTheNearestRank) {
-  std::vector<double> values;
-  for (int value = 100; value >= 1; --value) values.push_back(value);
-  EXPECT_DOUBLE_EQ(percentile(values, 99), 99);
-  EXPECT_DOUBLE_EQ(percentile(values, 100), 100);
-  EXPECT_DOUBLE_EQ(percentile(values, 0), 1);
-  EXPECT_DOUBLE_EQ(percentile({5}, 99), 5);
-}
 
 TEST(Copylat, IterationsAreRaisedToWholeBuckets) {
   EXPECT_EQ(copylat::whole_buckets(1), 1);

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "measure/pplat/pplat.hpp"
-#include "measure/pplat/pplat_rounds.hpp"
 #include "measure/tool_parts/histogram.hpp"
 
 namespace gdrkit::measure::pplat {

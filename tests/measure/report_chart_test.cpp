@@ -9,7 +9,6 @@
 #include <set>
 
 #include "measure/report/chart/line_chart.hpp"
-#include "measure/report/chart/scale.hpp"
 #include "measure/report/chart/style.hpp"
 
 namespace gdrkit::measure::report {

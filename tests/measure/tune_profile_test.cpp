@@ -3,7 +3,7 @@
 // The profile that "gdrkit tune" computes from measured times.
 #include <gtest/gtest.h>
 
-#include "measure/tune/profile.hpp"
+#include "measure/tune/tune.hpp"
 
 namespace gdrkit::measure::tune {
 namespace {

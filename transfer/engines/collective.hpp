@@ -9,7 +9,34 @@
 #include <string>
 #include <vector>
 
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/pattern_params.hpp"
+#include "platform/vendor/nccl_library.hpp"
+
 namespace gdrkit::transfer::engines {
+
+/// A value of -d.
+struct ElementType {
+  const char* name;
+  platform::NcclType nccl;
+  std::uint32_t size_bytes;
+  std::uint32_t mantissa_bits;  ///< 0: an integer type
+  std::uint32_t exponent_bias;
+  std::uint32_t largest;  ///< integers from 0 to this are exact
+};
+
+/// A value of -o.
+struct Reduction {
+  const char* name;
+  platform::NcclReduction nccl;
+  platform::PatternKind pattern;
+};
+
+[[nodiscard]] const std::vector<ElementType>& all_element_types();
+[[nodiscard]] const ElementType& element_type_of(platform::NcclType type);
+[[nodiscard]] const std::vector<Reduction>& all_reductions();
+/// For a collective that does not reduce.
+[[nodiscard]] const Reduction& no_reduction();
 
 enum class CollectiveKind : std::uint8_t {
 #define GDRKIT_COLLECTIVE(name, ...) name,

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "transfer/engines/collective.hpp"
-#include "transfer/engines/element.hpp"
 #include "transfer/job/process_group.hpp"
 
 namespace gdrkit::transfer::engines {

@@ -5,7 +5,7 @@
 #include <climits>
 #include <optional>
 
-#include "transfer/engines/mpi_start.hpp"
+#include "transfer/engines/mpi_plugin.hpp"
 #include "transfer/engines/rank_buffers.hpp"
 
 namespace gdrkit::transfer::engines {

@@ -11,8 +11,8 @@
 
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
+#include "transfer/engines/path_log.hpp"
 #include "transfer/engines/rank_buffers.hpp"
-#include "transfer/engines/ucx_path.hpp"
 
 namespace gdrkit::transfer::engines {
 namespace {

@@ -11,8 +11,8 @@
 #include "transfer/job/process_group.hpp"
 #include "transfer/job/watchdog.hpp"
 #include "transfer/nccl/nccl_options.hpp"
+#include "transfer/nccl/nccl_report.hpp"
 #include "transfer/nccl/rank_gpu.hpp"
-#include "transfer/nccl/table.hpp"
 
 namespace gdrkit::transfer::nccl {
 

@@ -9,7 +9,6 @@
 
 #include "cli/interface/command_line.hpp"
 #include "transfer/engines/collective.hpp"
-#include "transfer/engines/element.hpp"
 #include "transfer/report/document_options.hpp"
 
 namespace gdrkit::transfer::nccl {

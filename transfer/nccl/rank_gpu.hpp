@@ -12,7 +12,6 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "platform/gpu_code/pattern_params.hpp"
 #include "transfer/engines/collective.hpp"
-#include "transfer/engines/element.hpp"
 #include "transfer/job/process_group.hpp"
 
 namespace gdrkit::transfer::nccl {

@@ -9,11 +9,10 @@
 
 #include "gdrkit/gdrkit.h"
 #include "transfer/engines/mpi_plugin.hpp"
-#include "transfer/engines/mpi_start.hpp"
 #include "transfer/job/watchdog.hpp"
+#include "transfer/osu/osu_loops.hpp"
 #include "transfer/osu/osu_options.hpp"
 #include "transfer/osu/osu_report.hpp"
-#include "transfer/osu/validation.hpp"
 
 namespace gdrkit::transfer::osu {
 namespace {

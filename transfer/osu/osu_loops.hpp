@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "platform/device/device.hpp"
 #include "transfer/engines/message_engine.hpp"
 #include "transfer/osu/osu_test.hpp"
 
@@ -48,5 +50,9 @@ struct Measured {
 [[nodiscard]] Measured run_loop(const Part& part, const Work& work);
 /// One iteration without timing.
 void run_once(const Part& part, const Work& work);
+
+/// Collective. Runs one iteration with new bytes, and returns the number of wrong bytes on this rank, including one
+/// past the end that must not change. Throws Failure.
+[[nodiscard]] std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& device);
 
 }  // namespace gdrkit::transfer::osu

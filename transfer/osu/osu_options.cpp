@@ -22,7 +22,7 @@ constexpr int most_window = 65536;
 const OsuTest& find_test(const std::string& word) {
   const std::string name = word.rfind("osu_", 0) == 0 ? word.substr(4) : word;
   std::vector<std::string> names;
-  for (const OsuTest& test : all_osu_tests()) {
+  for (const OsuTest& test : all_osu_tests) {
     if (name == test.name) return test;
     names.emplace_back(test.name);
   }
@@ -200,7 +200,7 @@ cli::CommandLine command_line(Options* options) {
   report::add_document_options(&line, options);
   line.operands = {
       &options->words, "TEST [D|H|M D|H|M]", "test and places of both ranks' buffers (collectives: one)", {}};
-  for (const OsuTest& test : all_osu_tests()) line.operands.words.emplace_back(test.name);
+  for (const OsuTest& test : all_osu_tests) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();
   return line;
 }
@@ -222,7 +222,7 @@ Plan plan_of(const Options& options) {
   check_counts(options);
   if (options.words.empty()) {
     std::string list;
-    for (const OsuTest& test : all_osu_tests()) list += (list.empty() ? "" : ", ") + std::string(test.name);
+    for (const OsuTest& test : all_osu_tests) list += (list.empty() ? "" : ", ") + std::string(test.name);
     refuse("give a test: " + list + "\nTry: gdrkit osu --help");
   }
   Plan plan;

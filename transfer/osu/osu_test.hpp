@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OsuTest: one line of osu_tests.def.
+// OsuTest: one of OSU's tests.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "transfer/engines/message_engine.hpp"
 
@@ -34,12 +33,12 @@ enum class Value : std::uint8_t { latency, bandwidth, rate };
 enum class Ranks : std::uint8_t { two, pairs, any };
 
 struct OsuTest {
-  const char* name;
-  const char* title;
+  const char* name;   ///< OSU's without osu_
+  const char* title;  ///< %s: for -CUDA
   Loop loop;
-  Value value;
-  Ranks ranks;
-  std::size_t smallest_bytes;
+  Value value;                 ///< a latency, a bandwidth or both of its columns
+  Ranks ranks;                 ///< two, any number of pairs, or any number
+  std::size_t smallest_bytes;  ///< of the first row
 
   [[nodiscard]] unsigned kind() const noexcept {
     if (loop == Loop::barrier) return engines::family::barrier;
@@ -81,7 +80,27 @@ struct OsuTest {
   [[nodiscard]] bool has_message_window() const noexcept { return loop == Loop::stream || loop == Loop::exchange; }
 };
 
-/// In the order of osu_tests.def.
-[[nodiscard]] const std::vector<OsuTest>& all_osu_tests();
+inline constexpr OsuTest all_osu_tests[] = {
+    {"latency", "OSU MPI%s Latency Test", Loop::ping_pong, Value::latency, Ranks::two, 1},
+    {"multi_lat", "OSU MPI%s Multi Latency Test", Loop::ping_pong, Value::latency, Ranks::pairs, 1},
+    {"bw", "OSU MPI%s Bandwidth Test", Loop::stream, Value::bandwidth, Ranks::two, 1},
+    {"bibw", "OSU MPI%s Bi-Directional Bandwidth Test", Loop::exchange, Value::bandwidth, Ranks::two, 1},
+    {"mbw_mr", "OSU MPI%s Multiple Bandwidth / Message Rate Test", Loop::stream, Value::rate, Ranks::pairs, 1},
+    {"put_latency", "OSU MPI_Put%s Latency Test", Loop::put_each, Value::latency, Ranks::two, 1},
+    {"put_bw", "OSU MPI_Put%s Bandwidth Test", Loop::put_window, Value::bandwidth, Ranks::two, 1},
+    {"put_bibw", "OSU MPI_Put%s Bi-directional Bandwidth Test", Loop::put_both, Value::bandwidth, Ranks::two, 1},
+    {"get_latency", "OSU MPI_Get%s Latency Test", Loop::get_each, Value::latency, Ranks::two, 1},
+    {"get_bw", "OSU MPI_Get%s Bandwidth Test", Loop::get_window, Value::bandwidth, Ranks::two, 1},
+    {"fop_latency", "OSU MPI_Fetch_and_op%s latency Test", Loop::fetch_each, Value::latency, Ranks::two, 8},
+    {"allreduce", "OSU MPI%s Allreduce Latency Test", Loop::all_reduce, Value::latency, Ranks::any, 1},
+    {"alltoall", "OSU MPI%s All-to-All Personalized Exchange Latency Test", Loop::all_to_all, Value::latency,
+     Ranks::any, 1},
+    {"bcast", "OSU MPI%s Broadcast Latency Test", Loop::broadcast, Value::latency, Ranks::any, 1},
+    {"allgather", "OSU MPI%s Allgather Latency Test", Loop::all_gather, Value::latency, Ranks::any, 1},
+    {"reduce", "OSU MPI%s Reduce Latency Test", Loop::reduce, Value::latency, Ranks::any, 1},
+    {"gather", "OSU MPI%s Gather Latency Test", Loop::gather, Value::latency, Ranks::any, 1},
+    {"scatter", "OSU MPI%s Scatter Latency Test", Loop::scatter, Value::latency, Ranks::any, 1},
+    {"barrier", "OSU MPI%s Barrier Latency Test", Loop::barrier, Value::latency, Ranks::any, 0},
+};
 
 }  // namespace gdrkit::transfer::osu

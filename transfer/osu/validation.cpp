@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/validation.hpp"
+#include "transfer/osu/osu_loops.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/perftest/cm_wire.hpp"
+#include "transfer/perftest/connection_manager.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
 
 #include "cli/interface/exit_code.hpp"
 
@@ -22,28 +25,56 @@ constexpr std::uint64_t cm_send_id = cm_receives;
 constexpr std::uint64_t polls_between_looks = 256;
 constexpr auto time_for_the_end = std::chrono::milliseconds(2000);
 
-}  // namespace
+/// The exchange by sends over a separate queue pair that rdma_cm connects, as with perftest's -z and -R.
+class CmWire : public Wire {
+ public:
+  CmWire(const Endpoint& endpoint, ConnectionManager* manager, bool is_client, std::chrono::seconds limit);
+  /// A server waits for its client without a limit.
+  void connect();
 
-std::unique_ptr<Wire> CmWire::open(const Endpoint& endpoint, ConnectionManager* manager, bool is_client,
-                                   std::chrono::seconds limit) {
-  std::unique_ptr<CmWire> wire(new CmWire(endpoint, manager, is_client, limit));
-  wire->make_pair();
-  const auto modify = [&wire, &endpoint](platform::VerbsPairState* state, int mask, const char* name) {
-    endpoint.modify(wire->pair_.get(), state, mask, "the exchange", name);
-    // Posted before the other end can send.
-    for (std::uint64_t slot = 0; state->state == verbs_state_init && slot < cm_receives; ++slot)
-      wire->post_receive(slot);
+  void send(const void* bytes, std::size_t size_bytes, const std::string& step) override;
+  void receive(void* bytes, std::size_t size_bytes, const std::string& step) override;
+  [[nodiscard]] bool has_message(const std::string& step) override;
+  void end() noexcept override;
+  [[nodiscard]] bool is_rdma_cm() const noexcept override { return true; }
+
+ private:
+  void make_pair();
+  void post_receive(std::uint64_t slot);
+  /// Takes completions. Throws Failure if a request failed or the connection has ended.
+  void poll(const std::string& step);
+
+  const Endpoint& endpoint_;
+  ConnectionManager& manager_;
+  std::vector<std::uint8_t> slots_;  ///< of receives, followed by one to send from
+  Held<platform::VerbsRegion> region_;
+  Held<platform::VerbsCompletionQueue> queue_;
+  Held<platform::VerbsQueuePair> pair_;
+  struct Message {
+    std::uint64_t slot;
+    std::size_t size_bytes;
   };
-  manager->connect({wire->pair_->number, 0, modify}, is_client ? limit : std::chrono::seconds(0), "connection setup");
-  wire->peer_ = manager->peer();
-  return wire;
-}
+  std::deque<Message> arrived_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t polls_ = 0;
+};
 
 CmWire::CmWire(const Endpoint& endpoint, ConnectionManager* manager, bool is_client, std::chrono::seconds limit)
     : Wire(manager->peer(), is_client, limit),
       endpoint_(endpoint),
       manager_(*manager),
       slots_(cm_part_bytes * (cm_receives + 1)) {}
+
+void CmWire::connect() {
+  make_pair();
+  const auto modify = [this](platform::VerbsPairState* state, int mask, const char* name) {
+    endpoint_.modify(pair_.get(), state, mask, "the exchange", name);
+    // Posted before the other end can send.
+    for (std::uint64_t slot = 0; state->state == verbs_state_init && slot < cm_receives; ++slot) post_receive(slot);
+  };
+  manager_.connect({pair_->number, 0, modify}, is_client() ? limit_ : std::chrono::seconds(0), "connection setup");
+  peer_ = manager_.peer();
+}
 
 void CmWire::make_pair() {
   const Verbs& verbs = endpoint_.verbs();
@@ -159,5 +190,14 @@ bool CmWire::has_message(const std::string& step) {
 }
 
 void CmWire::end() noexcept { manager_.end(time_for_the_end); }
+
+}  // namespace
+
+std::unique_ptr<Wire> open_cm_wire(const Endpoint& endpoint, ConnectionManager* manager, bool is_client,
+                                   std::chrono::seconds limit) {
+  auto wire = std::make_unique<CmWire>(endpoint, manager, is_client, limit);
+  wire->connect();
+  return wire;
+}
 
 }  // namespace gdrkit::transfer::perftest

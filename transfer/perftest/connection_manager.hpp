@@ -14,6 +14,7 @@
 
 #include "platform/vendor/rdma_cm_library.hpp"
 #include "transfer/perftest/endpoint.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 namespace gdrkit::transfer::perftest {
 
@@ -82,5 +83,10 @@ class ConnectionManager {
   bool has_ended_ = false;
   std::deque<Event> kept_;  ///< arrived during a wait for another event; acknowledged before their ids are destroyed
 };
+
+/// The exchange over a queue pair that rdma_cm connects. A server waits for its client without a limit. `manager` and
+/// `endpoint` must outlive it.
+[[nodiscard]] std::unique_ptr<Wire> open_cm_wire(const Endpoint& endpoint, ConnectionManager* manager, bool is_client,
+                                                 std::chrono::seconds limit);
 
 }  // namespace gdrkit::transfer::perftest

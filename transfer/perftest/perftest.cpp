@@ -10,9 +10,9 @@
 
 #include "gdrkit/gdrkit.h"
 #include "transfer/job/pe_session.hpp"
-#include "transfer/perftest/cm_wire.hpp"
+#include "transfer/perftest/connection_manager.hpp"
 #include "transfer/perftest/perftest_report.hpp"
-#include "transfer/perftest/socket_wire.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
 
 namespace gdrkit::transfer::perftest {
@@ -75,11 +75,10 @@ class Run {
   std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
     if (options_.has_cm()) {
       manager_.emplace(endpoint_, plan_);
-      return CmWire::open(endpoint_, &*manager_, !plan_.is_server, limit);
+      return open_cm_wire(endpoint_, &*manager_, !plan_.is_server, limit);
     }
-    return plan_.is_server
-               ? SocketWire::listen(plan_.tcp_port, plan_.listener, limit, options_.route())
-               : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit, options_.route());
+    return plan_.is_server ? listen_by_tcp(plan_.tcp_port, plan_.listener, limit, options_.route())
+                           : connect_by_tcp(plan_.host, plan_.tcp_port, plan_.is_one_command, limit, options_.route());
   }
 
   /// perftest's ends synchronize before and after rdma_cm connects the queue pairs.

@@ -36,7 +36,7 @@ std::string short_name(const std::string& word) {
 const VerbsTest& find_test(const Options& options) {
   std::vector<std::string> names;
   std::string list;
-  for (const VerbsTest& test : all_verbs_tests()) {
+  for (const VerbsTest& test : all_verbs_tests) {
     names.emplace_back(test.name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
@@ -46,7 +46,7 @@ const VerbsTest& find_test(const Options& options) {
            list + "\nTry: gdrkit perftest --help");
   }
   const std::string name = short_name(options.words.front());
-  for (const VerbsTest& test : all_verbs_tests()) {
+  for (const VerbsTest& test : all_verbs_tests) {
     if (name == test.name) return test;
   }
   refuse("unknown test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
@@ -279,7 +279,7 @@ cli::CommandLine command_line(Options* options) {
   add_roce_options(&line, options);
   report::add_document_options(&line, options);
   line.operands = {&options->words, "TEST [HOST]", "the test, and on the client the server's host", {}};
-  for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
+  for (const VerbsTest& test : all_verbs_tests) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();
   return line;
 }

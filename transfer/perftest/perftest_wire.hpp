@@ -5,8 +5,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
+
+#include "transfer/perftest/perftest_options.hpp"
 
 namespace gdrkit::transfer::perftest {
 
@@ -42,5 +45,12 @@ class Wire {
   bool is_client_;
   std::chrono::seconds limit_;
 };
+
+/// Waits for the client over TCP. `listener`: a socket that is already listening, or -1.
+[[nodiscard]] std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds limit,
+                                                  const ExchangeRoute& route = {});
+/// Connects to the server over TCP. `waits`: it may still be starting.
+[[nodiscard]] std::unique_ptr<Wire> connect_by_tcp(const std::string& host, int port, bool waits,
+                                                   std::chrono::seconds limit, const ExchangeRoute& route = {});
 
 }  // namespace gdrkit::transfer::perftest

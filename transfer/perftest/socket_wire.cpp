@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/perftest/socket_wire.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -142,72 +144,24 @@ bool speaks_perftest(int socket) {
          bytes[0] <= '9';
 }
 
-}  // namespace
+/// The exchange over TCP.
+class SocketWire : public Wire {
+ public:
+  SocketWire(int socket, std::string peer, bool is_client, std::chrono::seconds limit)
+      : Wire(std::move(peer), is_client, limit), socket_(socket) {}
+  ~SocketWire() override { ::close(socket_); }
 
-std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::seconds limit,
-                                         const ExchangeRoute& route) {
-  const Descriptor listening(listener >= 0 ? listener : open_listener(port, route));
-  // A user starts the client by hand, so there is no limit, unless one command starts both.
-  const bool has_limit = listener >= 0;
-  const Clock::time_point end = Clock::now() + limit;
-  std::deque<Visitor> visitors;
-  for (;;) {
-    const bool is_full = visitors.size() >= most_visitors && Clock::now() - visitors.front().came < time_to_speak;
-    std::vector<pollfd> entries{{is_full ? -1 : listening.get(), POLLIN, 0}};
-    for (const Visitor& visitor : visitors) entries.push_back({visitor.socket.get(), POLLIN, 0});
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    const bool is_over = has_limit && left <= 0;
-    const int wait_ms = is_full ? 100 : has_limit ? static_cast<int>(left) : -1;
-    const int ready = is_over ? 0 : ::poll(entries.data(), entries.size(), wait_ms);
-    if ((ready < 0 && errno == EINTR) || (ready == 0 && is_full && !is_over)) continue;
-    if (ready <= 0) {
-      fail(std::string("cannot wait for the client: ") + std::strerror(ready == 0 ? ETIMEDOUT : errno) +
-           "; see the client's error message");
-    }
-    for (std::size_t i = visitors.size(); i-- > 0;) {
-      if (entries[i + 1].revents == 0) continue;
-      if (speaks_perftest(visitors[i].socket.get())) {
-        const int one = 1;
-        (void)::setsockopt(visitors[i].socket.get(), SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
-        (void)::setsockopt(visitors[i].socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        return std::unique_ptr<Wire>(new SocketWire(visitors[i].socket.release(), visitors[i].name, false, limit));
-      }
-      visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    if (entries[0].revents == 0) continue;
-    sockaddr_storage address{};
-    socklen_t size_bytes = sizeof address;
-    Descriptor socket(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC));
-    if (socket.get() < 0) {
-      if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
-      fail(std::string("cannot accept a client: ") + std::strerror(errno) +
-           "; check the limit of open files (ulimit -n)");
-    }
-    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &greeting_bytes, sizeof greeting_bytes);
-    if (visitors.size() >= most_visitors) visitors.pop_front();
-    visitors.push_back({std::move(socket), name_of(address, size_bytes), Clock::now()});
-  }
-}
+  void send(const void* bytes, std::size_t size_bytes, const std::string& step) override;
+  void receive(void* bytes, std::size_t size_bytes, const std::string& step) override;
+  [[nodiscard]] bool has_message(const std::string& step) override;
+  void end() noexcept override;
+  [[nodiscard]] bool is_rdma_cm() const noexcept override { return false; }
 
-std::unique_ptr<Wire> SocketWire::connect(const std::string& host, int port, bool waits, std::chrono::seconds limit,
-                                          const ExchangeRoute& route) {
-  const AddressList list = addresses_of(host, port, route.is_ipv6_only ? AF_INET6 : AF_UNSPEC, "host");
-  const auto deadline = Clock::now() + limit;
-  int socket = connect_once(list.get(), route);
-  while (socket < 0 && waits && Clock::now() < deadline) {
-    std::this_thread::sleep_for(time_between_tries);
-    socket = connect_once(list.get(), route);
-  }
-  if (socket < 0) {
-    fail(cli::format("cannot connect to %s, TCP port %d: %s; start the server first, with the same -p",
-                     cli::printable(host).c_str(), port, std::strerror(errno)));
-  }
-  const int on = 1;
-  (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return std::unique_ptr<Wire>(new SocketWire(socket, cli::printable(host), true, limit));
-}
+ private:
+  void wait(short events, std::chrono::steady_clock::time_point deadline, const std::string& step) const;
 
-SocketWire::~SocketWire() { ::close(socket_); }
+  int socket_;
+};
 
 void SocketWire::wait(short events, Clock::time_point deadline, const std::string& step) const {
   for (;;) {
@@ -259,6 +213,80 @@ bool SocketWire::has_message(const std::string& step) {
   const ssize_t peeked = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR)) lost(step, "has ended the connection");
   return peeked > 0;
+}
+
+}  // namespace
+
+void Wire::lost(const std::string& step, const std::string& how) const {
+  throw cli::Failure(cli::ExitCode::failed,
+                     std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") + peer_ + " " + how +
+                         " during '" + step + "'; see the error message of the " + (is_client_ ? "server" : "client"));
+}
+
+void Wire::silent(const std::string& step) const {
+  lost(step, cli::format("sent nothing for %lld s", static_cast<long long>(limit_.count())));
+}
+
+std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds limit, const ExchangeRoute& route) {
+  const Descriptor listening(listener >= 0 ? listener : open_listener(port, route));
+  // A user starts the client by hand, so there is no limit, unless one command starts both.
+  const bool has_limit = listener >= 0;
+  const Clock::time_point end = Clock::now() + limit;
+  std::deque<Visitor> visitors;
+  for (;;) {
+    const bool is_full = visitors.size() >= most_visitors && Clock::now() - visitors.front().came < time_to_speak;
+    std::vector<pollfd> entries{{is_full ? -1 : listening.get(), POLLIN, 0}};
+    for (const Visitor& visitor : visitors) entries.push_back({visitor.socket.get(), POLLIN, 0});
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    const bool is_over = has_limit && left <= 0;
+    const int wait_ms = is_full ? 100 : has_limit ? static_cast<int>(left) : -1;
+    const int ready = is_over ? 0 : ::poll(entries.data(), entries.size(), wait_ms);
+    if ((ready < 0 && errno == EINTR) || (ready == 0 && is_full && !is_over)) continue;
+    if (ready <= 0) {
+      fail(std::string("cannot wait for the client: ") + std::strerror(ready == 0 ? ETIMEDOUT : errno) +
+           "; see the client's error message");
+    }
+    for (std::size_t i = visitors.size(); i-- > 0;) {
+      if (entries[i + 1].revents == 0) continue;
+      if (speaks_perftest(visitors[i].socket.get())) {
+        const int one = 1;
+        (void)::setsockopt(visitors[i].socket.get(), SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
+        (void)::setsockopt(visitors[i].socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        return std::make_unique<SocketWire>(visitors[i].socket.release(), visitors[i].name, false, limit);
+      }
+      visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (entries[0].revents == 0) continue;
+    sockaddr_storage address{};
+    socklen_t size_bytes = sizeof address;
+    Descriptor socket(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC));
+    if (socket.get() < 0) {
+      if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
+      fail(std::string("cannot accept a client: ") + std::strerror(errno) +
+           "; check the limit of open files (ulimit -n)");
+    }
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &greeting_bytes, sizeof greeting_bytes);
+    if (visitors.size() >= most_visitors) visitors.pop_front();
+    visitors.push_back({std::move(socket), name_of(address, size_bytes), Clock::now()});
+  }
+}
+
+std::unique_ptr<Wire> connect_by_tcp(const std::string& host, int port, bool waits, std::chrono::seconds limit,
+                                     const ExchangeRoute& route) {
+  const AddressList list = addresses_of(host, port, route.is_ipv6_only ? AF_INET6 : AF_UNSPEC, "host");
+  const auto deadline = Clock::now() + limit;
+  int socket = connect_once(list.get(), route);
+  while (socket < 0 && waits && Clock::now() < deadline) {
+    std::this_thread::sleep_for(time_between_tries);
+    socket = connect_once(list.get(), route);
+  }
+  if (socket < 0) {
+    fail(cli::format("cannot connect to %s, TCP port %d: %s; start the server first, with the same -p",
+                     cli::printable(host).c_str(), port, std::strerror(errno)));
+  }
+  const int on = 1;
+  (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return std::make_unique<SocketWire>(socket, cli::printable(host), true, limit);
 }
 
 }  // namespace gdrkit::transfer::perftest

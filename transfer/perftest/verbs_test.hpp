@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// VerbsTest: one line of perftest_tests.def.
+// VerbsTest: one of perftest's tests.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace gdrkit::transfer::perftest {
 
@@ -27,7 +26,16 @@ struct VerbsTest {
   [[nodiscard]] bool is_ping_pong() const noexcept { return is_latency() && !is_fetching(); }
 };
 
-/// In the order of perftest_tests.def.
-[[nodiscard]] const std::vector<VerbsTest>& all_verbs_tests();
+/// Its loop is in traffic.cpp.
+inline constexpr VerbsTest all_verbs_tests[] = {
+    {"write_bw", "RDMA_Write BW Test", Verb::write, Metric::bandwidth, 65536, 5000},
+    {"write_lat", "RDMA_Write Latency Test", Verb::write, Metric::latency, 2, 1000},
+    {"read_bw", "RDMA_Read BW Test", Verb::read, Metric::bandwidth, 65536, 1000},
+    {"read_lat", "RDMA_Read Latency Test", Verb::read, Metric::latency, 2, 1000},
+    {"send_bw", "Send BW Test", Verb::send, Metric::bandwidth, 65536, 1000},
+    {"send_lat", "Send Latency Test", Verb::send, Metric::latency, 2, 1000},
+    {"atomic_bw", "Atomic FETCH_AND_ADD BW Test", Verb::atomic, Metric::bandwidth, 8, 1000},
+    {"atomic_lat", "Atomic FETCH_AND_ADD Latency Test", Verb::atomic, Metric::latency, 8, 1000},
+};
 
 }  // namespace gdrkit::transfer::perftest

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The document of a suite's result, and the doctor's advice in it; for *_json.cpp files only.
+// The document of a suite's result, and the doctor's advice in it; for files that write documents only.
 #pragma once
 
 #include "cli/interface/document_option.hpp"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "transfer/run/departures.hpp"
-#include "transfer/run/guardian.hpp"
 #include "transfer/run/output_lines.hpp"
 #include "transfer/run/rank_environment.hpp"
 #include "transfer/run/rank_process.hpp"

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/bench/measure/elsewhere.hpp"
-
 namespace gdrkit::measure::bench {
 namespace {
 

@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopyTeam: threads that copy at the same time, each on its own CPU.
+// CopyTeam: threads that copy at the same time, each on its own CPU. Elsewhere: new threads run on other CPUs than the
+// measuring thread.
 #pragma once
+
+#include <sched.h>
 
 #include <atomic>
 #include <cstddef>
@@ -10,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cpu_set.hpp"
 #include "measure/harness/rounds.hpp"
 
 namespace gdrkit::measure::bench {
@@ -45,6 +49,30 @@ class CopyTeam {
   std::atomic<std::size_t> done_{0};
   std::atomic<bool> is_over_{false};
   std::vector<std::thread> threads_;
+};
+
+/// Binds the calling thread to this CPU; returns false if the system does not allow it.
+inline bool stay_on(int cpu) noexcept { return cpu >= 0 && base::CpuSet::of(cpu).apply() == 0; }
+
+/// New threads inherit the CPUs of the thread that starts them. The constructor gives the calling one all of `cpus`
+/// except the first (all, if there is one); the destructor restores its own.
+class Elsewhere {
+ public:
+  explicit Elsewhere(const std::vector<int>& cpus) noexcept {
+    if (cpus.empty() || own_.read() != 0) return;
+    base::CpuSet others;
+    for (std::size_t number = cpus.size() > 1 ? 1 : 0; number < cpus.size(); ++number) others.add(cpus[number]);
+    has_moved_ = others.apply() == 0;
+  }
+  ~Elsewhere() {
+    if (has_moved_) (void)own_.apply();
+  }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+
+ private:
+  base::CpuSet own_;
+  bool has_moved_ = false;
 };
 
 }  // namespace gdrkit::measure::bench

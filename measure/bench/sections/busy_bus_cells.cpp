@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "measure/bench/measure/copy_cell.hpp"
-#include "measure/bench/measure/elsewhere.hpp"
+#include "measure/bench/measure/copy_station.hpp"
+#include "measure/bench/measure/copy_team.hpp"
 
 namespace gdrkit::measure::bench {
 namespace {

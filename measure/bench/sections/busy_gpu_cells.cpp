@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "measure/bench/measure/copy_cell.hpp"
-#include "measure/bench/measure/elsewhere.hpp"
+#include "measure/bench/measure/copy_station.hpp"
+#include "measure/bench/measure/copy_team.hpp"
 #include "platform/gpu_code/burn_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 

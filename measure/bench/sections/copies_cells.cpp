@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // copies: every size in both directions, with all methods in the same interleaved rounds.
-#include "measure/bench/measure/copy_cell.hpp"
+#include "measure/bench/measure/copy_station.hpp"
 
 namespace gdrkit::measure::bench {
 namespace {

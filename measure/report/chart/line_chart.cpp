@@ -6,7 +6,6 @@
 #include <cfloat>
 #include <cmath>
 
-#include "measure/report/chart/scale.hpp"
 #include "measure/report/chart/style.hpp"
 #include "measure/report/markup.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/report/chart/scale.hpp"
+#include "measure/report/chart/line_chart.hpp"
 
 #include <algorithm>
 #include <cfloat>

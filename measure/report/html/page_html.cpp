@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/report/html/page_html.hpp"
+#include "measure/report/page.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Colours of the curves have a contrast of 3:1 with the page in both schemes and differ for all common kinds of colour
 // blindness; print is black on white. The narrow drawing of a chart replaces the wide one if there is too little space.
-#include "measure/report/html/page_html.hpp"
+#include "measure/report/page.hpp"
 
 namespace gdrkit::measure::report {
 

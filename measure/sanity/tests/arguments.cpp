@@ -9,12 +9,9 @@
 #include "measure/sanity/fixture.hpp"
 
 namespace gdrkit::measure::sanity {
-namespace {}  // namespace
 
 void arguments_null_outputs(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, two_pages);
   SANITY_RESULT(gdr_pin_buffer(context, memory.address(), two_pages, 0, 0, nullptr), EINVAL);
   SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), two_pages, 0, nullptr), EINVAL);
   const gdr_mh_t handle = pin(context, memory.address(), two_pages);
@@ -32,9 +29,7 @@ void arguments_null_outputs(const Environment& environment) {
 }
 
 void arguments_flags(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, two_pages);
   gdr_mh_t handle{};
   // Undefined bits are ignored; callers of GDRCopy may rely on it.
   SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), two_pages, 0xF0, &handle), 0);
@@ -68,8 +63,7 @@ void arguments_flags(const Environment& environment) {
 }
 
 void info_of_both_layouts(const Environment& environment) {
-  MappedPages mapped(environment, two_pages);
-  auto& [device, memory, context, handle, bytes] = mapped;
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, two_pages);
   const gdr_info_t info = info_of(context, handle);
   SANITY_CHECK(info.va == memory.address(), "info.va is not the first page");
   SANITY_CHECK(info.mapped_size == two_pages && info.page_size == GPU_PAGE_SIZE, "info: %lu bytes in pages of %u",

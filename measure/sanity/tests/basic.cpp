@@ -42,26 +42,20 @@ void attributes_sanity(const Environment&) {
 }
 
 void basic(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, basic_bytes);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, basic_bytes);
   const gdr_mh_t handle = pin(context, memory.address(), basic_bytes);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
   context.close();
 }
 
 void basic_v2(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, basic_bytes);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, basic_bytes);
   pin_and_unpin_v2(context, memory.address(), GDR_PIN_FLAG_DEFAULT);
   context.close();
 }
 
 void basic_v2_forcepci(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, basic_bytes);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, basic_bytes);
   if (supports_force_pcie(context) == 0) {
     gdr_mh_t handle{};
     SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), basic_bytes, GDR_PIN_FLAG_FORCE_PCIE, &handle), EINVAL);
@@ -73,9 +67,7 @@ void basic_v2_forcepci(const Environment& environment) {
 }
 
 void basic_with_tokens(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, basic_bytes);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, basic_bytes);
   // Callers that still pass tokens must succeed.
   gdr_mh_t handle{};
   SANITY_RESULT(gdr_pin_buffer(context, memory.address(), basic_bytes, 0x1234567890abcdef, 0x1234, &handle), 0);
@@ -110,11 +102,9 @@ void basic_unaligned_mapping(const Environment& environment) {
 }
 
 void basic_small_buffers_mapping(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, GPU_PAGE_SIZE);
+  auto [device, memory, context] = OpenPages(environment, GPU_PAGE_SIZE);
   constexpr std::size_t small_bytes = 8;
   constexpr std::size_t distance = 512;
-  Context context;
   // Two small buffers of one GPU page, like small allocations of one block.
   const gdr_mh_t first = pin(context, memory.address(), small_bytes);
   const gdr_mh_t second = pin(context, memory.address() + distance, small_bytes);

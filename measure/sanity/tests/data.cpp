@@ -90,9 +90,7 @@ void check_offsets(platform::Device* device, std::uint64_t address, const Mapped
 }
 
 void validate(const Environment& environment, bool uses_v2, std::uint32_t flags) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, data_bytes);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, data_bytes);
   gdr_mh_t handle{};
   SANITY_RESULT(uses_v2 ? gdr_pin_buffer_v2(context, memory.address(), data_bytes, flags, &handle)
                         : gdr_pin_buffer(context, memory.address(), data_bytes, 0, 0, &handle),

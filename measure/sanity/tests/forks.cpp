@@ -127,8 +127,7 @@ void process_killed_while_mapped(const Environment& environment) {
   constexpr int victims = 3;
   for (int count = 0; count < victims; ++count) {
     HelperProcess victim([&](Talk* talk) {
-      MappedPages mapped(environment, 64 * two_pages);
-      auto& [device, memory, context, handle, bytes] = mapped;
+      auto [device, memory, context, handle, bytes] = MappedPages(environment, 64 * two_pages);
       const Bytes written = pattern(64 * two_pages, 9);
       talk->synchronize();
       for (;;) (void)gdr_copy_to_mapping(handle, bytes, written.data(), written.size());
@@ -137,8 +136,7 @@ void process_killed_while_mapped(const Environment& environment) {
     ::usleep(20000);  // while it copies
     victim.kill();
   }
-  MappedPages mapped(environment, two_pages);
-  auto& [device, memory, context, handle, bytes] = mapped;
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, two_pages);
   const Bytes written = pattern(two_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
   SANITY_CHECK(read_device(device.get(), memory.address(), two_pages) == written,

@@ -16,8 +16,7 @@ void check_content(gdr_mh_t handle, const std::uint8_t* mapping, const Bytes& ex
 }  // namespace
 
 void invalidation_access_after_gdr_close(const Environment& environment) {
-  MappedPages mapped(environment, four_pages);
-  auto& [device, memory, context, handle, bytes] = mapped;
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   SANITY_CHECK(!load_faults(bytes), "the mapping cannot be read while it is open");
   context.close();
   for (const std::size_t offset : {std::size_t{0}, four_pages / 2, four_pages - 1}) {
@@ -27,8 +26,7 @@ void invalidation_access_after_gdr_close(const Environment& environment) {
 }
 
 void invalidation_access_after_free(const Environment& environment) {
-  MappedPages mapped(environment, four_pages);
-  auto& [device, memory, context, handle, bytes] = mapped;
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   const Bytes written = pattern(four_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
   memory.free();

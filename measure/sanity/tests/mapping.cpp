@@ -102,9 +102,7 @@ void mapping_mremap(const Environment& environment) {
 
 void mapping_many_of_one_buffer(const Environment& environment) {
   constexpr std::size_t count = 32;
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, four_pages);
   std::vector<gdr_mh_t> handles;
   std::vector<std::uint8_t*> mappings;
   for (std::size_t number = 0; number < count; ++number) {

@@ -41,8 +41,7 @@ void invalidation_fork_access_after_free(const Environment& environment) {
                    "the other process changed the memory of this process");
     }
   });
-  MappedPages mapped(environment, four_pages);
-  auto& [device, memory, context, handle, bytes] = mapped;
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   write_mapping(handle, bytes, own);
   memory.free();
   helper.talk().synchronize();
@@ -133,8 +132,7 @@ void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
 
 void invalidation_fork_map_and_free(const Environment& environment) {
   HelperProcess helper([&](Talk* talk) {
-    MappedPages mapped(environment, four_pages);
-    auto& [device, memory, context, handle, bytes] = mapped;
+    auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
     write_mapping(handle, bytes, pattern(four_pages, 2));
     talk->synchronize();  // both are mapped
     memory.free();
@@ -142,8 +140,7 @@ void invalidation_fork_map_and_free(const Environment& environment) {
     SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
     context.close();
   });
-  MappedPages mapped(environment, four_pages);
-  auto& [device, memory, context, handle, bytes] = mapped;
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
   helper.talk().synchronize();

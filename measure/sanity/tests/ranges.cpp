@@ -29,13 +29,9 @@ std::size_t pick_size(std::mt19937* random, std::size_t largest) {
 }  // namespace
 
 void ranges_last_byte_and_one_past(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  std::uint8_t* bytes = map(context, handle, four_pages);
   std::uint8_t* const last = bytes + four_pages - 1;
   std::uint8_t value = static_cast<std::uint8_t>(~oracle.back());
   Bytes host(four_pages + 64, 0x77);
@@ -62,9 +58,7 @@ void ranges_last_byte_and_one_past(const Environment& environment) {
 }
 
 void ranges_of_sizes_that_overflow(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, four_pages);
   gdr_mh_t refused{};
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - GPU_PAGE_SIZE, SIZE_MAX / 2,
                                  SIZE_MAX - memory.address(), SIZE_MAX - memory.address() + 1}) {
@@ -93,11 +87,9 @@ void ranges_of_sizes_that_overflow(const Environment& environment) {
 }
 
 void ranges_smaller_map(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  auto [device, memory, context] = OpenPages(environment, four_pages);
   const Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
-  Context context;
   for (const std::size_t size :
        {std::size_t{1}, std::size_t{4096}, std::size_t{5000}, std::size_t{GPU_PAGE_SIZE}, four_pages - 4096}) {
     const gdr_mh_t handle = pin(context, memory.address(), four_pages);
@@ -118,13 +110,9 @@ void ranges_smaller_map(const Environment& environment) {
 
 void ranges_unaligned_copies(const Environment& environment) {
   constexpr int copies = 3000;
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  std::uint8_t* bytes = map(context, handle, four_pages);
   std::mt19937 random(20260101);
   for (int count = 0; count < copies; ++count) {
     const std::size_t size = pick_size(&random, four_pages);

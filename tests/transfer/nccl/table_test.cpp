@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Lines of nccl-tests 2.18, formatted again from their numbers.
-#include "transfer/nccl/table.hpp"
+#include "transfer/nccl/nccl_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Lines of OSU's micro-benchmarks 7.4 and 7.5, formatted again from their numbers.
-#include "transfer/osu/osu_lines.hpp"
+#include "transfer/osu/osu_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace gdrkit::transfer::osu {
 namespace {
 
 const OsuTest& osu_named(const std::string& name) {
-  for (const OsuTest& test : all_osu_tests()) {
+  for (const OsuTest& test : all_osu_tests) {
     if (name == test.name) return test;
   }
   throw std::logic_error(name);

@@ -9,7 +9,6 @@
 #include <functional>
 
 #include "platform/device/device.hpp"
-#include "transfer/osu/validation.hpp"
 
 namespace gdrkit::transfer::osu {
 namespace {
@@ -58,7 +57,7 @@ class NotingEngine : public engines::MessageEngine {
 };
 
 const OsuTest& loop_named(const std::string& name) {
-  for (const OsuTest& test : all_osu_tests()) {
+  for (const OsuTest& test : all_osu_tests) {
     if (name == test.name) return test;
   }
   throw std::logic_error(name);

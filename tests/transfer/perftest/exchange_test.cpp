@@ -17,7 +17,7 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "support/test_thread.hpp"
-#include "transfer/perftest/socket_wire.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 namespace gdrkit::transfer::perftest {
 namespace {
@@ -72,7 +72,7 @@ class ExchangeTest : public ::testing::Test {
   /// The server identifies this client by its first 16 bytes.
   void greet(const std::string& bytes) {
     say(bytes);
-    exchange_.emplace(SocketWire::listen(0, listener_, 1s));
+    exchange_.emplace(listen_by_tcp(0, listener_, 1s));
   }
   void greet_and_begin() {
     greet(version + sizes);
@@ -166,7 +166,7 @@ TEST_F(ExchangeTest, RejectsInvalidMessages) {
 
 TEST(Exchange, ReportsThatNoServerIsListening) {
   try {
-    (void)SocketWire::connect("127.0.0.1", 1, false, 1s);
+    (void)connect_by_tcp("127.0.0.1", 1, false, 1s);
     FAIL();
   } catch (const cli::Failure& failure) {
     EXPECT_STREQ(failure.what(),

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "platform/gpu_code/shmem_params.hpp"
-#include "transfer/shmem/bench/bench_series.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
 
 namespace gdrkit::transfer::shmem {

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: MIT
 // gdrkit shmem bench: latency, bandwidth and rates of libgdrkit_shmem's operations, and of installed libraries next to
 // it.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
-#include "transfer/shmem/bench/bench_compare.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "measure/compare/retrial.hpp"
+#include "measure/result/result.hpp"
+#include "transfer/report/run_report.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 #include "transfer/shmem/bench/bench_run.hpp"
@@ -13,6 +18,76 @@
 #include "transfer/shmem/parts.hpp"
 
 namespace gdrkit::transfer::shmem {
+namespace {
+
+/// Removes cases and sizes that the options do not select, so that they do not count as missing.
+void narrow_to(const BenchOptions& options, measure::Result* old) {
+  std::vector<std::string> names = {"start"};
+  for (const std::size_t number : chosen_cases(options)) names.emplace_back(all_cases()[number].name);
+  std::vector<measure::Series>& series = old->series;
+  series.erase(std::remove_if(series.begin(), series.end(),
+                              [&](const measure::Series& one) {
+                                return std::find(names.begin(), names.end(), one.group) == names.end();
+                              }),
+               series.end());
+}
+
+std::string pes_of(const measure::Result& result) {
+  const auto found = result.settings.find("pes");
+  return found == result.settings.end() ? "" : found->second;
+}
+
+/// --compare, by measure/compare.
+class BenchCompare {
+ public:
+  /// Reads the old file and keeps the series that the options select. Throws Failure(usage).
+  explicit BenchCompare(const BenchOptions& options);
+
+  /// Before measuring: whether results with this head can be compared. Throws Failure(usage).
+  void check(const measure::Result& head) const;
+  /// Compares, measures outliers again by `run`, and prints. failed: a series is slower; usage: the comparison is not
+  /// conclusive.
+  [[nodiscard]] cli::ExitCode compare_with(const measure::Result& current, BenchRun* run) const;
+
+ private:
+  const BenchOptions& options_;
+  report::EarlierResult old_;
+};
+
+BenchCompare::BenchCompare(const BenchOptions& options)
+    : options_(options), old_(options.compare_path, options.is_forced, "gdrkit shmem bench") {
+  narrow_to(options, &old_.result());
+}
+
+void BenchCompare::check(const measure::Result& head) const {
+  old_.check(head);
+  const std::string pes = pes_of(old_.result());
+  if (pes != pes_of(head)) {
+    old_.refuse("cannot compare with " + options_.compare_path + ": it was measured with " + pes + " PEs; use --pes " +
+                pes);
+  }
+}
+
+cli::ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* run) const {
+  measure::bench::CompareReport report = old_.compare(current);
+  if (options_.has_own_sizes()) report.comparison.vanished.clear();
+  for (measure::RetriedPoint& found : measure::retry_suspects(
+           report.comparison,
+           [&](const std::vector<const measure::ComparedPoint*>& suspects) { return run->measure_again(suspects); })) {
+    const bool is_slower = found.outcome == measure::Outcome::slower;
+    const bool is_cleared = found.outcome == measure::Outcome::cleared;
+    if (!is_slower && !is_cleared && found.point.is_slower()) {
+      report.undecided.push_back(found.point.name() + " could not be measured again");
+    }
+    (is_slower ? report.slower : is_cleared ? report.cleared : report.unresolved).push_back(std::move(found));
+  }
+  for (std::string& clause : report.comparison.undecided()) report.undecided.push_back(std::move(clause));
+  std::fputs(cli::printable(measure::bench::report_text(report)).c_str(),
+             options_.json.is_on_stdout() ? stderr : stdout);
+  return report.exit_code();
+}
+
+}  // namespace
 
 cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   BenchOptions options;

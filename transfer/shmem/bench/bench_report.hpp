@@ -47,4 +47,13 @@ struct BenchReport {
 [[nodiscard]] measure::Result whole_result(const BenchReport& report);
 void write_bench_json(const cli::DocumentOption& option, const BenchReport& report);
 
+/// The time from the start of the processes to the end of the first put. `n_pes`: of the job.
+[[nodiscard]] measure::Series start_series(const std::string& library, int n_pes);
+[[nodiscard]] measure::Series case_series(const Case& one, const std::string& library, int n_pes);
+/// `single`: of count 0 where none was timed.
+[[nodiscard]] measure::Point case_point(const Case& one, std::size_t size_bytes, const measure::Measured& measured,
+                                        measure::Single single);
+[[nodiscard]] const char* unit_name(Quantity quantity);
+[[nodiscard]] const char* quantity_name(Quantity quantity);
+
 }  // namespace gdrkit::transfer::shmem

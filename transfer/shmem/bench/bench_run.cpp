@@ -8,7 +8,7 @@
 
 #include "cli/interface/device_choice.hpp"
 #include "transfer/report/run_report.hpp"
-#include "transfer/shmem/bench/bench_series.hpp"
+#include "transfer/shmem/bench/bench_report.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {

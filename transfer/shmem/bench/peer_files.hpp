@@ -3,7 +3,10 @@
 // PeerFiles: paths of the libraries that bench compares with gdrkit.
 #pragma once
 
+#include <memory>
 #include <string>
+
+#include "platform/device/device.hpp"
 
 namespace gdrkit::transfer::shmem {
 
@@ -17,5 +20,9 @@ struct PeerFiles {
 /// Finds files with empty names: in $NVSHMEM_HOME or $NCCL_HOME and among Python's packages; the device side in the
 /// folder of this program.
 [[nodiscard]] PeerFiles find_peer_files(PeerFiles wanted);
+
+/// The emulated device only where bench has chosen it: a stand-in for the library runs there. Throws
+/// Failure(cannot_run).
+[[nodiscard]] std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library);
 
 }  // namespace gdrkit::transfer::shmem

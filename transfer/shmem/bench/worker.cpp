@@ -15,15 +15,13 @@
 #include "base/result.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/harness/host_buffer.hpp"
-#include "measure/harness/samples.hpp"
 #include "platform/gpu_code/shmem_params.hpp"
 #include "platform/host/stopwatch.hpp"
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
 #include "transfer/shmem/bench/gdrkit_job.hpp"
 #include "transfer/shmem/bench/loops.hpp"
-#include "transfer/shmem/bench/nccl_job.hpp"
-#include "transfer/shmem/bench/nvshmem_job.hpp"
+#include "transfer/shmem/bench/peer_jobs.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {
@@ -38,17 +36,6 @@ void settle(const platform::Device& device, int pe, int n_pes) {
   const std::size_t index =
       (static_cast<std::size_t>(pe) * 2 + 1) * cpus.size() / (2 * static_cast<std::size_t>(n_pes));
   (void)platform::real_placement_calls().bind_thread({cpus[std::min(index, cpus.size() - 1)]});
-}
-
-measure::Single summary_of(const std::vector<double>& values) {
-  measure::Single single;
-  single.count = values.size();
-  single.minimum = measure::minimum(values);
-  single.p50 = measure::percentile(values, 50);
-  single.p99 = measure::percentile(values, 99);
-  single.p999 = measure::percentile(values, 99.9);
-  single.maximum = measure::percentile(values, 100);
-  return single;
 }
 
 template <class Job>
@@ -178,7 +165,7 @@ class Worker {
       code = loop(job_.library(), station_, 1);
       values.push_back(clock_->ns(clock_->now() - from));
     }
-    *single = summary_of(values);
+    *single = measure::single_of(values);
     return code == 0 ? job_.library().quiet() : code;
   }
 

@@ -8,7 +8,7 @@
 
 #include "cli/interface/document_option.hpp"
 #include "platform/facts/machine.hpp"
-#include "transfer/shmem/check/check_list.hpp"
+#include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::transfer::shmem {
 

@@ -108,4 +108,21 @@ void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t se
 /// "byte 17 is 0x3a, expected 0x91"
 [[nodiscard]] std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expected);
 
+/// A line of checks.def.
+struct Check {
+  const char* name;
+  const char* summary;
+  void (*run)(Checker& checker);
+};
+
+#define GDRKIT_SHMEM_CHECK(name, summary) void check_##name(Checker& checker);
+#include "transfer/shmem/check/checks.def"
+#undef GDRKIT_SHMEM_CHECK
+
+inline constexpr Check all_checks[] = {
+#define GDRKIT_SHMEM_CHECK(name, summary) {#name, summary, &check_##name},
+#include "transfer/shmem/check/checks.def"
+#undef GDRKIT_SHMEM_CHECK
+};
+
 }  // namespace gdrkit::transfer::shmem

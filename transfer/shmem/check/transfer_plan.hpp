@@ -6,11 +6,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "platform/device/device.hpp"
+#include "transfer/shmem/check/checker.hpp"
+
 namespace gdrkit::transfer::shmem {
+
+enum class LocalKind { host, pinned, symmetric, device };
+inline constexpr LocalKind all_local_kinds[] = {LocalKind::host, LocalKind::pinned, LocalKind::symmetric,
+                                                LocalKind::device};
+[[nodiscard]] constexpr const char* local_name(LocalKind kind) {
+  constexpr const char* names[] = {"host", "pinned", "symmetric", "device"};
+  return names[static_cast<int>(kind)];
+}
+
+/// A local buffer of a transfer. Made collectively, as one kind is symmetric memory. Throws Failure.
+class LocalRegion {
+ public:
+  LocalRegion(Checker& checker, LocalKind kind, std::size_t size_bytes);
+  [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
+  void assign(const std::vector<std::uint8_t>& bytes);
+  [[nodiscard]] std::vector<std::uint8_t> bytes() const;
+
+ private:
+  Checker& checker_;
+  LocalKind kind_;
+  std::vector<std::uint8_t> host_;
+  std::unique_ptr<SymmetricMemory> symmetric_;
+  platform::Allocation allocation_;  // pinned and device
+  std::uint8_t* data_ = nullptr;
+  std::size_t size_bytes_;
+};
 
 struct PlannedTransfer {
   std::size_t size_bytes = 0;

@@ -3,7 +3,7 @@
 // broadcast, fcollect and alltoall, by the CPU and on a stream, one after the other on the same memory.
 #include <algorithm>
 
-#include "transfer/shmem/check/check_list.hpp"
+#include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {

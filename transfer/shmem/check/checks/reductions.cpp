@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "transfer/shmem/check/check_list.hpp"
+#include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Each PE sends to the next one and receives from the previous one, in lockstep: the receiver checks the data as soon
 // as it observes the signal, and acknowledges.
-#include "transfer/shmem/check/check_list.hpp"
+#include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {

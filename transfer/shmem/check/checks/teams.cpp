@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Teams of all PEs in other orders, of some PEs, of rows and columns: their numbers, and that exactly their PEs
 // synchronize.
-#include "transfer/shmem/check/check_list.hpp"
+#include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {
