@@ -22,7 +22,7 @@ namespace gdrkit::shmem_impl::bootstrap {
 
 /// Magic of the handshake, which is the same in all versions.
 inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
-inline constexpr std::uint32_t star_version = 3;
+inline constexpr std::uint32_t star_version = 4;
 
 /// A TCP connection begins with the Hello of the member, the Challenge of the centre, and the proof of the member. Each
 /// side proves that it has the secret by a code over the nonces of both sides. The secret is never sent. The two
