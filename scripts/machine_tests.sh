@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Tests in a virtual machine: the kernel modules, which needs no GPU and loads nothing on this machine, and gdrkit perftest
-# over soft RDMA, without an RDMA device.
+# Tests in a virtual machine: the kernel modules, without a GPU and without loading a module on this machine, and gdrkit
+# perftest over soft RDMA, without an RDMA adapter.
 
 run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
   local options=() status=0

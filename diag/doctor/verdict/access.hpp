@@ -42,7 +42,7 @@ struct Access {
 
 /// The first of several with the minimal value.
 [[nodiscard]] Known all_of(std::initializer_list<Known> facts);
-/// Reads nothing.
+/// Uses only what has already been read.
 [[nodiscard]] Access judge(const AccessFacts& facts);
 
 /// Facts about gdrdrv, dmabuf and rm, from files only. Only a test by a program can prove dmabuf.

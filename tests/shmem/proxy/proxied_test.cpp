@@ -168,7 +168,7 @@ TEST_P(ShmemProxied, NextQuietReportsFailedOperations) {
     EXPECT_EQ(g(state, &foreign, other), 0U);
     auto result = pe.quiet();
     const std::string failure = "PE " + std::to_string(pe.pe()) +
-                                ": an operation of a GPU kernel failed (get of 8 bytes" + " from PE " +
+                                ": an operation of a GPU kernel failed (get of 8 bytes from PE " +
                                 std::to_string(other);
     ASSERT_TRUE(failed(result, EINVAL, HasSubstr(failure)));
     EXPECT_THAT(result.error().text(), HasSubstr("is not in this PE's symmetric heap"));
