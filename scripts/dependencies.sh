@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Finds build dependencies by testing each one directly (a tool that runs, a header that compiles), without a query to
+# Finds build dependencies by testing each one directly (a tool that runs, a header that is found), without a query to
 # the package manager. Installs what is missing on Debian and Ubuntu; lists it on other systems.
 
 CXX=${CXX:-c++}
@@ -10,7 +10,7 @@ has_tool() { command -v "$1" >/dev/null 2>&1; }
 
 has_header() { # a header that the C++ compiler finds, or that is in a bundle
   [ -e "third_party/include/$1" ] && return 0
-  has_tool "$CXX" && printf '#include <%s>\n' "$1" | "$CXX" -std=c++20 -x c++ -fsyntax-only - >/dev/null 2>&1
+  has_tool "$CXX" && printf '#include <%s>\n' "$1" | "$CXX" -std=c++20 -x c++ -E - >/dev/null 2>&1
 }
 
 has_compiler() {
