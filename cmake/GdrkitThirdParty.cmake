@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Third-party header-only libraries as interface targets: gdrkit_cli11, gdrkit_json (programs, tests) and the path
-# GDRKIT_EXPECTED_INCLUDE (library internals). third_party/ exists only in an unpacked bundle and takes precedence
-# there, so that a bundle builds the same everywhere.
+# Third-party header-only libraries as interface targets: gdrkit_cli11, gdrkit_json, gdrkit_boost_math (programs,
+# tests) and the path GDRKIT_EXPECTED_INCLUDE (library internals). third_party/ exists only in an unpacked bundle and
+# takes precedence there, so that a bundle builds the same everywhere.
 
 set(GDRKIT_THIRD_PARTY ${PROJECT_SOURCE_DIR}/third_party)
 
@@ -26,6 +26,7 @@ endif()
 
 gdrkit_header_only(gdrkit_cli11 CLI/CLI.hpp libcli11-dev)
 gdrkit_header_only(gdrkit_json nlohmann/json.hpp nlohmann-json3-dev)
+gdrkit_header_only(gdrkit_boost_math boost/math/distributions/students_t.hpp libboost-dev)
 
 # GoogleTest: the bundle's sources if present, else the installed package. Its libraries are built for the host, so a
 # cross build compiles its sources (Debian: googletest). Sets GTest::gtest, GTest::gtest_main, GTest::gmock.

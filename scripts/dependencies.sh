@@ -88,6 +88,7 @@ binutils|has_tool strip|binutils|binutils|binutils|everything: the linker's tool
 expected|has_header tl/expected.hpp|libexpected-dev|expected-devel|cmake(tl-expected)|everything: the library returns errors in tl::expected
 cli11|has_header CLI/CLI.hpp|libcli11-dev|cli11-devel|cli11-devel|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann_json-devel|the programs
+boost_math|has_header boost/math/distributions/students_t.hpp|libboost-dev|boost-devel|libboost_headers-devel|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|gtest-devel gmock-devel|gtest gmock|the tests
 python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the list of skipped tests
 venv|has_venv|python3-venv|python3|python3|the tests of the Python package, whose nanobind comes from PyPI
@@ -139,7 +140,7 @@ TXT
 }
 
 needs_of_library=(compiler cmake ninja binutils expected)
-needs_of_programs=(cli11 json)
+needs_of_programs=(cli11 json boost_math)
 needs_of_tests=(googletest python)
 needs_of_wheel=(python venv python_headers)
 needs_of_browser_tests=(browser)
