@@ -29,9 +29,7 @@ inline constexpr std::size_t enough_for_robust = 10;
 /// usual spread, fifty rounds their own.
 [[nodiscard]] Spread moderated(const Spread& own, const Spread& usual);
 
-/// Probability of exceeding `t` (t >= 0), for any `freedom` > 0, including fractions.
-[[nodiscard]] double student_tail(double t, double freedom);
-/// The t that is exceeded with probability `tail` (0 < tail < 0.5). At most 1e6.
+/// Student's t that is exceeded with probability `tail` (0 < tail < 0.5), for any `freedom` > 0, including fractions.
 [[nodiscard]] double student_quantile(double tail, double freedom);
 
 }  // namespace gdrkit::measure
