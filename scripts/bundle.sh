@@ -17,6 +17,12 @@ list_sources() { # NUL-separated paths of the tree's own files
   fi
 }
 
+# Prints the files and folders of Boost that the programs include. Other compilers include other files of the folders.
+needed_of_boost() {
+  "$CXX" -std=c++20 -I. -Ilib -isystem third_party/include -M measure/compare/spread.cpp | tr ' ' '\n' |
+    sed -n 's,^\(.*include/boost/[^/]*\).*,\1,p' | sort -u
+}
+
 copy_third_party() { # target folder
   local name header found
   mkdir -p "$1/include" "$1/licenses"
@@ -28,6 +34,8 @@ copy_third_party() { # target folder
     [ -n "$found" ] || die "cannot pack $name: not found"
     cp -rL "$found" "$1/include/"
   done
+  mkdir "$1/include/boost"
+  needed_of_boost | xargs cp -rLt "$1/include/boost" || die "cannot pack the headers of Boost.Math"
   found=third_party/googletest
   [ -e "$found" ] || found=/usr/src/googletest
   [ -e "$found/CMakeLists.txt" ] || die "cannot pack GoogleTest's sources: not found (Debian: googletest)"
@@ -36,8 +44,8 @@ copy_third_party() { # target folder
   if [ -d third_party/licenses ]; then
     cp -r third_party/licenses/. "$1/licenses/"
   else
-    for name in libcli11-dev nlohmann-json3-dev libexpected-dev googletest; do
-      cp -L "/usr/share/doc/$name/copyright" "$1/licenses/$name"
+    for found in /usr/share/doc/{libcli11-dev,nlohmann-json3-dev,libexpected-dev,libboost1.*-dev,googletest}; do
+      cp -L "$found/copyright" "$1/licenses/${found##*/}"
     done
   fi
 }
