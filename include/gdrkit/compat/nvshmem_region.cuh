@@ -163,11 +163,11 @@ GDRKIT_SHMEM_FUNCTION void transform_next(const Region& region, unsigned begin, 
   store(words, to);
 }
 /// Performs load and store on the columns from `begin` on: `batch` words at a time unless there are enough threads,
-/// then one at a time. Most tiles have few words for each thread. An element has `element_bytes` bytes. Returns the
-/// first column that is not part of a whole word.
+/// then one at a time. Most tiles have few words for each thread. An element has `element_bytes` bytes. Skips columns
+/// that are not part of a whole word.
 template <class Word, unsigned batch, std::size_t element_bytes, class Load, class Store>
-GDRKIT_SHMEM_FUNCTION unsigned transform_words(const Region& region, unsigned begin, Share share, const Load& load,
-                                               const Store& store) {
+GDRKIT_SHMEM_FUNCTION void transform_words(const Region& region, unsigned begin, Share share, const Load& load,
+                                           const Store& store) {
   constexpr auto elements = static_cast<unsigned>(sizeof(Word) / element_bytes);
   const unsigned words_per_row = (region.columns - begin) / elements;
   Walk walk(words_per_row, region.rows, share);
@@ -179,7 +179,6 @@ GDRKIT_SHMEM_FUNCTION unsigned transform_words(const Region& region, unsigned be
   }
   GDRKIT_SHMEM_ROLLED
   while (walk.is_inside()) transform_next<Word, 1, elements>(region, begin, walk, load, store);
-  return begin + words_per_row * elements;
 }
 /// Performs load and store on all elements of a region, in the widest words for which all rows are aligned.
 /// `addresses`: the addresses of both tiles, combined by OR. All PEs with the same region and alignment assign the same
@@ -192,16 +191,20 @@ GDRKIT_SHMEM_FUNCTION void transform(const Region& region, std::uintptr_t addres
     const auto steps = static_cast<std::uintptr_t>(std::int64_t{region.to_row | region.from_row}) * element_bytes;
     const std::uintptr_t all = addresses | (region.rows > 1 ? steps : 0);
     if (all % sizeof(Words16) == 0) {
-      done = transform_words<Words16, batch, element_bytes>(region, 0, share, load, store);
+      constexpr unsigned elements = sizeof(Words16) / element_bytes;
+      transform_words<Words16, batch, element_bytes>(region, 0, share, load, store);
+      done = region.columns / elements * elements;
+      if (done == region.columns) return;
     } else if constexpr (element_bytes < sizeof(std::uint32_t)) {
       if (all % sizeof(std::uint32_t) == 0) {
-        done = transform_words<std::uint32_t, batch, element_bytes>(region, 0, share, load, store);
+        constexpr unsigned elements = sizeof(std::uint32_t) / element_bytes;
+        transform_words<std::uint32_t, batch, element_bytes>(region, 0, share, load, store);
+        done = region.columns / elements * elements;
+        if (done == region.columns) return;
       }
     }
   }
-  if (done != region.columns) {
-    (void)transform_words<WordOf<element_bytes>, batch, element_bytes>(region, done, share, load, store);
-  }
+  transform_words<WordOf<element_bytes>, batch, element_bytes>(region, done, share, load, store);
 }
 
 }  // namespace gdrkit::shmem::detail

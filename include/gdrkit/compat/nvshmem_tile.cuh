@@ -104,14 +104,13 @@ GDRKIT_SHMEM_FUNCTION bool are_valid(const Tile<T>& target, const Tile<Source>& 
 }
 GDRKIT_SHMEM_FUNCTION int status_of(bool is_whole) { return is_whole ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INTERNAL; }
 
-/// tile_put and tile_get.
+/// tile_put and tile_get. No barrier of the group: neither does NVSHMEM wait, and it takes 80 ns of 400.
 template <bool is_put, class T, class Source, class Tuple, class Group>
 GDRKIT_SHMEM_FUNCTION int copy_tile(const State& state, const Tile<T>& target, const Tile<Source>& source,
                                     const Tuple& start, const Tuple& boundary, int pe, std::uint64_t flag,
                                     Group group) {
   if (!are_valid(target, source, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
   copy_region<is_put, T>(state, target.data, source.data, region_of(target, source, start, boundary), pe, group);
-  group.sync();
   return NVSHMEMX_SUCCESS;
 }
 /// Puts the source to all members.
