@@ -41,8 +41,8 @@ LOOPS = {
     "atomic_fetch_add_thread": ("value = atomic_fetch_add(state(), target, value, peer)", "value = gshmem.atomic_fetch_add(target, value, peer)"),
 }
 # Numba updates the counter of a `range` loop by five dependent instructions, which take longer than one p. A `while` loop
-# has the code of the loop in C++. The other functions use `range`.
-WHILE_LOOPS = ("p_thread", "atomic_add_thread")
+# has the code of the loop in C++, so all other functions use it.
+RANGE_LOOP = "p_range_thread"
 SOURCE = """
 #include <gdrkit/shmem_state.cuh>
 using namespace gdrkit::shmem;
@@ -177,9 +177,9 @@ def ping_pong(target, source, signal, base, peer, is_first, n):
 def {function}(target, source, peer, n):
     value = source[0]
     i = 0
-    {"while i < n" if function in WHILE_LOOPS else "for i in range(n)"}:
+    {"for i in range(n)" if function == RANGE_LOOP else "while i < n"}:
         {statement}
-        {"i += 1" if function in WHILE_LOOPS else ""}
+        {"" if function == RANGE_LOOP else "i += 1"}
     gshmem.quiet{function[function.rindex("_"):].replace("_thread", "")}()
 ''' for function, (_, statement) in LOOPS.items())
 
