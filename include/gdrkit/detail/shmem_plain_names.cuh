@@ -23,6 +23,9 @@
 #if defined(__CUDACC__)
 
 #define GDRKIT_SHMEM_PLAIN extern "C" __device__
+#ifndef GDRKIT_SHMEM_PLAIN_POINTER  // Triton's bitcode: a pointer to global memory
+#define GDRKIT_SHMEM_PLAIN_POINTER(type, address) reinterpret_cast<type*>(address)
+#endif
 
 GDRKIT_SHMEM_PLAIN int gdrkit_device_my_pe() { return gdrkit::shmem::state().pe; }
 GDRKIT_SHMEM_PLAIN int gdrkit_device_n_pes() { return gdrkit::shmem::state().n_pes; }
@@ -106,69 +109,72 @@ GDRKIT_SHMEM_PLAIN_WORD(uint64, std::uint64_t)
   GDRKIT_SHMEM_PLAIN_REDUCE(group, sum, SUM, name, type) \
   GDRKIT_SHMEM_PLAIN_REDUCE(group, min, MIN, name, type) \
   GDRKIT_SHMEM_PLAIN_REDUCE(group, max, MAX, name, type)
-#define GDRKIT_SHMEM_PLAIN_COPY(operation, group)                                                            \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_##operation##_##group(std::uint64_t target, std::uint64_t source,     \
-                                                             std::uint64_t size_bytes, int pe) {             \
-    gdrkit::shmem::operation(gdrkit::shmem::state(), reinterpret_cast<void*>(target),                        \
-                             reinterpret_cast<const void*>(source), size_bytes, pe, gdrkit::shmem::group()); \
-    return 0;                                                                                                \
+#define GDRKIT_SHMEM_PLAIN_COPY(operation, group)                                                                     \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_##operation##_##group(std::uint64_t target, std::uint64_t source,              \
+                                                             std::uint64_t size_bytes, int pe) {                      \
+    gdrkit::shmem::operation(gdrkit::shmem::state(), GDRKIT_SHMEM_PLAIN_POINTER(void, target),                        \
+                             GDRKIT_SHMEM_PLAIN_POINTER(const void, source), size_bytes, pe, gdrkit::shmem::group()); \
+    return 0;                                                                                                         \
   }
-#define GDRKIT_SHMEM_PLAIN_GROUP(group)                                                                               \
-  GDRKIT_SHMEM_PLAIN_COPY(put, group)                                                                                 \
-  GDRKIT_SHMEM_PLAIN_COPY(put_nbi, group)                                                                             \
-  GDRKIT_SHMEM_PLAIN_COPY(get, group)                                                                                 \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_put_signal_##group(std::uint64_t target, std::uint64_t source,                 \
-                                                          std::uint64_t size_bytes, std::uint64_t signal,             \
-                                                          std::uint64_t value, int operation, int pe) {               \
-    gdrkit::shmem::put_signal(gdrkit::shmem::state(), reinterpret_cast<void*>(target),                                \
-                              reinterpret_cast<const void*>(source), size_bytes,                                      \
-                              reinterpret_cast<std::uint64_t*>(signal), value,                                        \
-                              static_cast<gdrkit_shmem_signal>(operation), pe, gdrkit::shmem::group());               \
-    return 0;                                                                                                         \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_signal_op_##group(std::uint64_t signal, std::uint64_t value, int operation,    \
-                                                         int pe) {                                                    \
-    const auto all = gdrkit::shmem::group();                                                                          \
-    all.sync();                                                                                                       \
-    if (all.rank() == 0) {                                                                                            \
-      gdrkit::shmem::signal_op(gdrkit::shmem::state(), reinterpret_cast<std::uint64_t*>(signal), value,               \
-                               static_cast<gdrkit_shmem_signal>(operation), pe);                                      \
-    }                                                                                                                 \
-    return 0;                                                                                                         \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_signal_wait_until_##group(std::uint64_t signal, int comparison,                \
-                                                                 std::uint64_t value) {                               \
-    const auto all = gdrkit::shmem::group();                                                                          \
-    const bool is_there =                                                                                             \
-        all.rank() != 0 ||                                                                                            \
-        gdrkit::shmem::signal_wait_until(gdrkit::shmem::state(), reinterpret_cast<const std::uint64_t*>(signal),      \
-                                         static_cast<gdrkit_shmem_comparison>(comparison), value);                    \
-    return all.all(is_there);                                                                                         \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_quiet_##group() {                                                              \
-    gdrkit::shmem::quiet(gdrkit::shmem::state(), gdrkit::shmem::group());                                             \
-    return 0;                                                                                                         \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_barrier_all_##group() {                                                        \
-    return gdrkit::shmem::barrier_all(gdrkit::shmem::state(), gdrkit::shmem::group());                                \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_team_sync_##group(int team) {                                                  \
-    return gdrkit::shmem::team_sync(gdrkit::shmem::state(), team, gdrkit::shmem::group());                            \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_broadcast_##group(int team, std::uint64_t target, std::uint64_t source,        \
-                                                         std::uint64_t size_bytes, int root) {                        \
-    return gdrkit::shmem::broadcast(gdrkit::shmem::state(), team, reinterpret_cast<void*>(target),                    \
-                                    reinterpret_cast<const void*>(source), size_bytes, root, gdrkit::shmem::group()); \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_fcollect_##group(int team, std::uint64_t target, std::uint64_t source,         \
-                                                        std::uint64_t size_bytes) {                                   \
-    return gdrkit::shmem::fcollect(gdrkit::shmem::state(), team, reinterpret_cast<void*>(target),                     \
-                                   reinterpret_cast<const void*>(source), size_bytes, gdrkit::shmem::group());        \
-  }                                                                                                                   \
-  GDRKIT_SHMEM_PLAIN int gdrkit_device_alltoall_##group(int team, std::uint64_t target, std::uint64_t source,         \
-                                                        std::uint64_t size_bytes) {                                   \
-    return gdrkit::shmem::alltoall(gdrkit::shmem::state(), team, reinterpret_cast<void*>(target),                     \
-                                   reinterpret_cast<const void*>(source), size_bytes, gdrkit::shmem::group());        \
+#define GDRKIT_SHMEM_PLAIN_GROUP(group)                                                                            \
+  GDRKIT_SHMEM_PLAIN_COPY(put, group)                                                                              \
+  GDRKIT_SHMEM_PLAIN_COPY(put_nbi, group)                                                                          \
+  GDRKIT_SHMEM_PLAIN_COPY(get, group)                                                                              \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_put_signal_##group(std::uint64_t target, std::uint64_t source,              \
+                                                          std::uint64_t size_bytes, std::uint64_t signal,          \
+                                                          std::uint64_t value, int operation, int pe) {            \
+    gdrkit::shmem::put_signal(gdrkit::shmem::state(), GDRKIT_SHMEM_PLAIN_POINTER(void, target),                    \
+                              GDRKIT_SHMEM_PLAIN_POINTER(const void, source), size_bytes,                          \
+                              reinterpret_cast<std::uint64_t*>(signal), value,                                     \
+                              static_cast<gdrkit_shmem_signal>(operation), pe, gdrkit::shmem::group());            \
+    return 0;                                                                                                      \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_signal_op_##group(std::uint64_t signal, std::uint64_t value, int operation, \
+                                                         int pe) {                                                 \
+    const auto all = gdrkit::shmem::group();                                                                       \
+    all.sync();                                                                                                    \
+    if (all.rank() == 0) {                                                                                         \
+      gdrkit::shmem::signal_op(gdrkit::shmem::state(), reinterpret_cast<std::uint64_t*>(signal), value,            \
+                               static_cast<gdrkit_shmem_signal>(operation), pe);                                   \
+    }                                                                                                              \
+    return 0;                                                                                                      \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_signal_wait_until_##group(std::uint64_t signal, int comparison,             \
+                                                                 std::uint64_t value) {                            \
+    const auto all = gdrkit::shmem::group();                                                                       \
+    const bool is_there =                                                                                          \
+        all.rank() != 0 ||                                                                                         \
+        gdrkit::shmem::signal_wait_until(gdrkit::shmem::state(), reinterpret_cast<const std::uint64_t*>(signal),   \
+                                         static_cast<gdrkit_shmem_comparison>(comparison), value);                 \
+    return all.all(is_there);                                                                                      \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_quiet_##group() {                                                           \
+    gdrkit::shmem::quiet(gdrkit::shmem::state(), gdrkit::shmem::group());                                          \
+    return 0;                                                                                                      \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_barrier_all_##group() {                                                     \
+    return gdrkit::shmem::barrier_all(gdrkit::shmem::state(), gdrkit::shmem::group());                             \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_team_sync_##group(int team) {                                               \
+    return gdrkit::shmem::team_sync(gdrkit::shmem::state(), team, gdrkit::shmem::group());                         \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_broadcast_##group(int team, std::uint64_t target, std::uint64_t source,     \
+                                                         std::uint64_t size_bytes, int root) {                     \
+    return gdrkit::shmem::broadcast(gdrkit::shmem::state(), team, reinterpret_cast<void*>(target),                 \
+                                    GDRKIT_SHMEM_PLAIN_POINTER(const void, source), size_bytes, root,              \
+                                    gdrkit::shmem::group());                                                       \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_fcollect_##group(int team, std::uint64_t target, std::uint64_t source,      \
+                                                        std::uint64_t size_bytes) {                                \
+    return gdrkit::shmem::fcollect(gdrkit::shmem::state(), team, reinterpret_cast<void*>(target),                  \
+                                   GDRKIT_SHMEM_PLAIN_POINTER(const void, source), size_bytes,                     \
+                                   gdrkit::shmem::group());                                                        \
+  }                                                                                                                \
+  GDRKIT_SHMEM_PLAIN int gdrkit_device_alltoall_##group(int team, std::uint64_t target, std::uint64_t source,      \
+                                                        std::uint64_t size_bytes) {                                \
+    return gdrkit::shmem::alltoall(gdrkit::shmem::state(), team, reinterpret_cast<void*>(target),                  \
+                                   GDRKIT_SHMEM_PLAIN_POINTER(const void, source), size_bytes,                     \
+                                   gdrkit::shmem::group());                                                        \
   }
 GDRKIT_SHMEM_PLAIN_GROUP(thread)
 GDRKIT_SHMEM_PLAIN_GROUP(warp)
