@@ -16,7 +16,7 @@ expect() { # name expected actual
   }
 }
 expect "nothing" "" "$(tests_named "" "")"
-expect "programs" "^(engine_test|unit_copy)(/|$)" "$(tests_named $'engine_test\nunit_copy' "")"
+expect "programs" "^(engine_test|copy_test)(/|$)" "$(tests_named $'engine_test\ncopy_test' "")"
 expect "a class" "/(SanityRunner)$" "$(tests_named "" SanityRunner)"
 expect "both" "^(cli_test)(/|$)|/(Json|Program)$" "$(tests_named cli_test $'Json\nProgram')"
 grep -qxF SanityRunner < <(classes_of tests/cli/tools_test.py) || expect "classes" SanityRunner "$(classes_of tests/cli/tools_test.py)"
