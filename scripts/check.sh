@@ -19,13 +19,32 @@ classes_of() { # Python tests
   [ $# -eq 0 ] || sed -nE 's/^class ([A-Za-z]+)\([A-Za-z]*Test\):.*/\1/p' "$@"
 }
 
+# Prints the Python tests that cover the changed files, one per line: changed tests, tests of the guide, and for programs
+# and their test data the tests in the nearest folder that mirrors theirs.
+program_tests_among() { # changed files
+  local file folder
+  for file; do
+    file=${file/#tests\/fixtures\//tests/diag/} # machines of the doctor
+    case $file in
+      tests/*_test.py) [ ! -e "$file" ] || echo "$file" ;;
+      docs/guide/*.md | docs/tools.md | docs/troubleshooting.md | README.md) echo tests/diag/guide_test.py ;;
+      *.md | tests/*.cpp | tests/*.hpp) ;;
+      cli/* | diag/* | measure/* | transfer/* | tests/cli/* | tests/diag/* | tests/measure/* | tests/transfer/*)
+        folder=${file#tests/}
+        until grep -q . < <(find "tests/$folder" -name '*_test.py' 2>/dev/null); do folder=$(dirname "$folder"); done
+        find "tests/$folder" -name '*_test.py'
+        ;;
+    esac
+  done | sort -u
+}
+
 # Prints the CTest names of the tests of the Python package among the changed tests.
 package_tests_among() { # Python tests
   [ $# -eq 0 ] || printf '%s\n' "$@" | sed -nE 's,^tests/python/([a-z_]+)_test\.py$,python/\1,p'
 }
 
 run_checks() {
-  local built pattern changed=() failed=0
+  local built pattern changed=() tests=() failed=0
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_format_tests[@]}"
   is_missing googletest && die "cannot build the tests: GoogleTest is missing, see above"
   configure_release
@@ -35,13 +54,14 @@ run_checks() {
   touch build/check.begin
   compile release
   ! grep -E ': warning: ' build/build.log || failed=1
-  mapfile -t changed < <(changed_files | grep -E '^tests/.*_test\.py$')
-  built=$(find build/tests/bin -maxdepth 1 -type f -newer build/check.begin -printf '%f\n' && package_tests_among "${changed[@]}")
-  pattern=$(tests_named "$built" "$(classes_of "${changed[@]}")")
+  mapfile -t changed < <(changed_files)
+  mapfile -t tests < <(program_tests_among "${changed[@]}")
+  built=$(find build/tests/bin -maxdepth 1 -type f -newer build/check.begin -printf '%f\n' && package_tests_among "${tests[@]}")
+  pattern=$(tests_named "$built" "$(classes_of "${tests[@]}")")
   if [ -z "$pattern" ]; then
-    print_step "every test program was up to date"
+    print_step "no test program was rebuilt, and no Python test covers the changed files"
   else
-    print_step "testing the rebuilt programs"
+    print_step "testing the rebuilt programs and the changed files"
     ctest --preset release --parallel "$(jobs_here)" -R "$pattern" | without_passed || failed=1
   fi
   [ "$failed" = 0 ] || die "a check or test failed, see above"

@@ -14,12 +14,12 @@ cross_configure() { # preset; nonzero on failure
 }
 
 cross_test() { # preset, results file, 1: also the drop-in's ABI tests
-  local targets=(unit_cpu unit_copy conformance_copy) pattern='^(unit_cpu|unit_copy|conformance_copy)/' folder
+  local targets=(cpu_test copy_test copy_conformance_test) pattern='^(cpu_test|copy_test|copy_conformance_test)/' folder
   if [ "$3" = 1 ]; then
     # The layouts and the C program are only compiled: the emulated device needs mremap to duplicate a
     # mapping, which qemu-user does not support.
     targets+=(gdrapi gdrkit gdrkit_shmem gdrkit_gdrapi_layout gdrkit_abi_consumer abi_libraries_test)
-    pattern='^((unit_cpu|unit_copy|conformance_copy|abi_libraries_test)/|abi/interface$)'
+    pattern='^((cpu_test|copy_test|copy_conformance_test|abi_libraries_test)/|abi/interface$)'
   fi
   folder=$(folder_of "$1")
   cross_configure "$1"

@@ -16,11 +16,11 @@ enum class State { ok, info, warn, fail, skip, unknown };
 [[nodiscard]] const char* name_of(State state);
 
 struct Remedy {
-  const char* command;
+  const char* command;  ///< for a person: a command, or a change in words
   bool needs_root;
-  bool needs_reboot;
-  bool survives_boot;
-  const char* verify;
+  bool needs_reboot;   ///< the command has no effect before
+  bool survives_boot;  ///< of `command` alone: Steps::file may make it permanent
+  const char* verify;  ///< a command whose output shows the effect
 };
 
 /// What `doctor fix` writes for a remedy, as root's commands and files. By default the remedy is written as a comment,

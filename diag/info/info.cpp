@@ -3,6 +3,7 @@
 // info: the machine's backends, copy kernels and GPUs, and what is missing.
 #include "diag/info/info.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/settings.hpp"
@@ -39,9 +40,12 @@ void print_backends(const Info& info) {
 }
 
 void print_copy_kernels(const Info& info) {
-  std::printf("\ncopy kernels, best first\n");
+  std::printf("\ncopy kernels, in order of preference\n");
+  std::size_t width = 0;
+  for (const CopyKernelInfo& kernel : info.copy_kernels) width = std::max(width, kernel.name.size());
   for (const CopyKernelInfo& kernel : info.copy_kernels) {
-    print_line(cli::format("  %-9s %s%s%s", kernel.name.c_str(), kernel.is_usable ? "usable" : "not on this CPU",
+    print_line(cli::format("  %-*s %s%s%s", static_cast<int>(width), kernel.name.c_str(),
+                           kernel.is_usable ? "usable" : "not on this CPU",
                            kernel.stores ? ", chosen for copies to the device" : "",
                            kernel.loads ? ", chosen for copies from the device" : ""),
                12);

@@ -121,7 +121,7 @@ int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report);
 /**
  * @brief Returns the name of a copy kernel.
  *
- * @param[in]  index      Number of the copy kernel, from 0, the fastest first.
+ * @param[in]  index      Number of the copy kernel, from 0, in order of preference.
  * @param[out] is_usable  Receives 1 if this CPU can run it, else 0. May be NULL.
  *
  * @return A static name; NULL if `index` is past the last copy kernel.

@@ -27,8 +27,8 @@ const KernelInfo* find(std::string_view name) noexcept {
   return nullptr;
 }
 
-/// The forced copy kernel if it supports the direction, else the first in the list that runs on this CPU and does. The
-/// last in every list is "scalar", which always does.
+/// The forced copy kernel if it supports the direction, else the first in the list that runs on this CPU and supports
+/// the direction. "scalar", the last in every list, runs on every CPU and supports both directions.
 const KernelInfo& pick(const cpu::Features& features, const KernelInfo* forced,
                        CopyLines KernelInfo::*direction) noexcept {
   if (forced != nullptr && forced->*direction != nullptr) return *forced;

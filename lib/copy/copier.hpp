@@ -118,7 +118,7 @@ struct KernelInfo {
   CopyLines store_lines;  ///< nullptr if unsupported; the same for load_lines
   CopyLines load_lines;
   bool streaming_loads;
-  std::uint8_t widest_load_bytes;  ///< 0, 16, 32 or 64: the largest piece that load_piece() may load on such a CPU
+  std::uint8_t widest_load_bytes;  ///< 16, 32 or 64: the widest load of load_piece() on every such CPU; 0: none
   bool (*runs_on)(const cpu::Features&) noexcept;
 };
 [[nodiscard]] std::span<const KernelInfo> kernels() noexcept;

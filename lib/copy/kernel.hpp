@@ -36,8 +36,8 @@ struct WordOf<8> {
 
 using Vector [[gnu::vector_size(16), gnu::may_alias]] = unsigned char;
 
-/// Exactly one store of `width` bytes to `device`, which is aligned to `width`. It is volatile, so the compiler does
-/// not merge or split it. `host` may have any alignment.
+/// Exactly one store of `width` bytes to `device`, which is aligned to `width`. The store is volatile, so the compiler
+/// does not merge or split it. `host` may have any alignment.
 template <std::size_t width>
 inline void store_word(void* device, const void* host) noexcept {
   typename WordOf<width>::Type word;

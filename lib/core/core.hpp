@@ -143,7 +143,7 @@ struct CopyKernelReport {
   const char* name = "";
   bool is_usable = false;  ///< this CPU supports it
 };
-/// Copy kernel number `index`, best first. ENOENT: the index is out of range.
+/// Copy kernel number `index`, in order of preference. ENOENT: the index is out of range.
 [[nodiscard]] base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept;
 
 }  // namespace gdrkit::core

@@ -223,5 +223,5 @@ def backends() -> list[BackendReport]:
 
 
 def copy_kernels() -> list[tuple[str, bool]]:
-    """The copy kernels, best first, each with whether this CPU runs it."""
+    """The copy kernels in order of preference, each with whether this CPU runs it."""
     return list(_core.copy_kernels())

@@ -50,7 +50,7 @@ double time_read(const gdrkit_python::Mapping& mapping, std::size_t size_bytes, 
   return time_calls(calls, [&] { mapping.map().read(0, data); });
 }
 
-/// The names of the copy kernels, best first, with whether this CPU runs them.
+/// The names of the copy kernels, in order of preference, with whether this CPU runs them.
 nb::list copy_kernels() {
   nb::list found;
   int is_usable = 0;

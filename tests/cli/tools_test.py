@@ -86,6 +86,8 @@ class Info(Test):
         self.assertRegex(ended.out, r"(?m)^  rm +(not )?usable")
         self.assertRegex(ended.out, r"(?m)^  emulated +usable, but only on request$")
         self.assertRegex(ended.out, r"chosen for copies to the device")
+        lines = ended.lines[ended.lines.index("copy kernels, in order of preference") + 1:ended.lines.index("GPUs") - 1]
+        self.assertEqual(len({re.search("usable|not on this CPU", line).start() for line in lines}), 1, lines)
         self.assertRegex(ended.out, r"(?m)^  GDRKIT_BACKEND=emulated$")
 
     def test_no_line_is_wider_than_110_columns(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The guide in docs/guide, docs/tools.md and the README: the checks, subcommands, options and pages that they name exist."""
+"""The checks, subcommands, options and pages that docs/guide, docs/tools.md and the README name exist; so do the checks that code names."""
 import glob
 import os
 import re
@@ -14,24 +14,47 @@ PAGES = sorted(glob.glob(os.path.join(TOP, "docs", "guide", "*.md"))) + [
     os.path.join(TOP, "README.md"), os.path.join(TOP, "docs", "tools.md"), os.path.join(TOP, "docs", "troubleshooting.md")]
 
 
+# Code that selects checks by their IDs.
+CODE = [file for pattern in ("diag/doctor/*.cpp", "diag/doctor/verdict/*.cpp", "diag/env/rules_*.cpp", "transfer/report/*.cpp")
+        for file in sorted(glob.glob(os.path.join(TOP, pattern)))]
+
+
 def text_of(page):
     with open(page, encoding="utf-8") as file:
         return file.read()
 
 
+def known_checks():
+    return [line.split()[0] for line in run("gdrkit", "doctor", "list").lines]
+
+
+def recorded_sysctls():
+    """vm.nr_hugepages and the like: sysctl names of the files below /proc/sys that a recording has."""
+    found = re.findall(r"(?m)^content +/proc/sys/(\w+)/(\S+)$", run("gdrkit", "snapshot", "--list").out)
+    return {f"{folder}.{name}" for folder, names in found for name in names.strip("{}").split(",")}
+
+
 class GuideNames(Test):
     def test_every_documented_check_exists(self):
-        known = [line.split()[0] for line in run("gdrkit", "doctor", "list").lines]
+        known, sysctls = known_checks(), recorded_sysctls()
+        self.assertIn("vm.nr_hugepages", sysctls)
         groups = {check.split(".")[0] for check in known}
         named = set()
         for page in PAGES:
             for word in re.findall(r"`([a-z0-9]+\.[a-z0-9_]*\*?)`", text_of(page)):
-                if word.split(".")[0] not in groups:
+                if word.split(".")[0] not in groups or word in sysctls:
                     continue
                 found = [check for check in known if re.fullmatch(word.replace(".", r"\.").replace("*", ".*"), check)]
-                self.assertNotEqual(found, [], f"{os.path.basename(page)} names {word}")
+                self.assertNotEqual(found, [], f"{os.path.basename(page)} names {word}, which is neither a check nor a recorded sysctl")
                 named.update(found if "*" not in word else [])
         self.assertGreater(len(named), 60)
+
+    def test_every_check_that_code_names_exists(self):
+        known = set(known_checks())
+        for file in CODE:
+            named = set(re.findall(r'"([a-z]\w*\.\w+)"', text_of(file)))
+            self.assertEqual(named - known, set(), os.path.relpath(file, TOP))
+        self.assertLessEqual({"causes.cpp", "result_json.cpp", "difference_json.cpp"}, {os.path.basename(file) for file in CODE})
 
     def test_every_documented_command_has_its_options(self):
         shown = 0

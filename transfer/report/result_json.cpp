@@ -16,11 +16,13 @@ constexpr const char* checks_of_gpus[] = {
     "drv.loaded",   "gpu.chipset_p2p", "nvl.state",    "nvl.fabric",    "pcie.width", "pcie.speed",
     "pcie.aspm",    "acs.redirect",    "acs.vm_ats",   "iommu.mode",    "bar1.size",  "bar.above4g",
     "cpu.governor", "cpu.wc",          "numa.process", "cpu.balancing", "lim.shm",    "ctr.devices"};
-/// Checks on the adapter in use that slow or stop it.
-constexpr const char* checks_of_adapters[] = {
-    "nic.state",     "nic.rate",   "nic.sm",    "nic.mtu",     "nic.counters", "roce.gid",  "roce.qos",
-    "pcie.width",    "pcie.speed", "pcie.mrrs", "pcie.mps",    "pcie.relaxed", "pcie.aspm", "pcie.aer",
-    "pcie.path_min", "rdma.stack", "numa.nic",  "lim.memlock", "cpu.governor", "iommu.mode"};
+/// Checks whose finding on the adapter in use means that the adapter is slow or does not work.
+constexpr const char* checks_of_adapters[] = {"nic.state",  "nic.rate",     "nic.sm",     "nic.mtu",    "nic.counters",
+                                              "roce.gid",   "roce.qos",     "pcie.width", "pcie.speed", "pcie.mrrs",
+                                              "pcie.mps",   "pcie.relaxed", "pcie.aspm",  "pcie.aer",   "pcie.path_min",
+                                              "rdma.stack", "numa.nic"};
+/// Checks whose findings slow or stop every adapter of the machine.
+constexpr const char* checks_of_every_adapter[] = {"lim.memlock", "cpu.governor", "iommu.mode"};
 /// Checks on an adapter that accesses a GPU's memory.
 constexpr const char* checks_of_direct_access[] = {"peer.any", "drv.params", "dmabuf.verbs"};
 /// Settings of one library.
@@ -53,10 +55,9 @@ bool has_word(const std::string& text, const std::string& word) {
 
 bool matters_for_adapter(const std::string& check, const std::string& subject, const DoctorRequest& question) {
   if (!question.gpus.empty() && is_in(checks_of_direct_access, check)) return true;
-  if (!is_in(checks_of_adapters, check)) return false;
-  if (subject == question.adapter_address || has_word(subject, question.adapter)) return true;
-  // Checks of the whole machine. Findings of others name a device.
-  return check == "lim.memlock" || check == "cpu.governor" || check == "iommu.mode";
+  if (is_in(checks_of_every_adapter, check)) return true;
+  return is_in(checks_of_adapters, check) &&
+         (subject == question.adapter_address || has_word(subject, question.adapter));
 }
 
 bool matters(const std::string& check, const std::string& subject, const DoctorRequest& question) {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Groups system and kernel log of the checks: check -> [(changes, the worst state that follows, others that change, the machine if not the server)]."""
+"""Groups system and kernel_log of the checks: check -> [(changes, the worst state that follows, others that change, the machine if not the server)]."""
 import machines as m
 
 BAD = m.UNREADABLE

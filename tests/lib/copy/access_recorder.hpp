@@ -83,7 +83,9 @@ struct Access {
 
 /// A memory region whose accesses can be recorded. While a recording runs, each access faults; the region becomes
 /// accessible for that one instruction, is checked, and becomes inaccessible again. The region is zeroed after each
-/// access to find the written bytes, so recorded code must not write zero bytes. One thread, one recording at a time.
+/// access to find the written bytes, so recorded code must not write zero bytes. An instruction with a REP prefix traps
+/// after each iteration, so the recorder shows its iterations, not the accesses that the CPU makes of them. One thread,
+/// one recording at a time.
 class AccessRecorder {
  public:
   static constexpr std::size_t region_bytes = 8192;

@@ -119,7 +119,7 @@ TEST_P(CopierAccesses, LoadAPieceByOneOrdinaryLoad) {
   }
 }
 
-TEST_P(CopierAccesses, LoadEachLineOnceByStreamingLoadsOrEachPlaceOnceByOthers) {
+TEST_P(CopierAccesses, LoadEachPlaceOnceAndWholeLinesByStreamingLoads) {
   const Copier& copier = GetParam().copier;
   for (std::size_t offset = 0; offset <= line; ++offset) {
     for (const std::size_t size : sizes) {
