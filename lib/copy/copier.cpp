@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "copy/kernel.hpp"
 #include "copy/pieces.hpp"
+#include "copy/word_access.hpp"
 #include "cpu/ordering.hpp"
 
 namespace gdrkit::copy {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/result.hpp"
-#include "copy/kernel.hpp"
+#include "copy/word_access.hpp"
 #include "cpu/features.hpp"
 #include "cpu/mapping_type.hpp"
 #include "cpu/ordering.hpp"
