@@ -174,7 +174,7 @@ void SymmetricHeap::locked_change() noexcept {
   state_.store(last_state.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
+base::Result<HeapPosition> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset >= max_bytes_) {
     return base::fail(EINVAL,
@@ -187,7 +187,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
   // new state.
   const std::uint64_t state = state_.load(std::memory_order_acquire);
   for (const Known& known : mine.known) {
-    if (known.state == state && known.holds(offset, size_bytes)) return HeapRange{offset, known.chunk};
+    if (known.state == state && known.holds(offset, size_bytes)) return HeapPosition{offset, known.chunk};
   }
   const std::shared_lock lock(mutex_);
   auto block = blocks_.find(offset);
@@ -202,16 +202,16 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     const HeapChunk chunk = locked_chunk_at(offset);
     mine.known[mine.oldest] = {state_.load(std::memory_order_relaxed), *block, chunk};
     mine.oldest = (mine.oldest + 1) % std::size(mine.known);
-    return HeapRange{offset, chunk};
+    return HeapPosition{offset, chunk};
   }
   return base::fail(
       EINVAL, "cannot access %p + %" PRIu64 " bytes: the range exceeds the symmetric allocation of %" PRIu64 " bytes",
       address, size_bytes, block->size_bytes);
 }
 
-base::Result<HeapRange> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
+base::Result<HeapPosition> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
-  if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapRange{offset, chunk_at(offset)};
+  if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapPosition{offset, chunk_at(offset)};
   return base::fail(EINVAL,
                     "cannot access %p + %" PRIu64
                     " bytes: the range is not in the memory that gdrkit reserves for collectives",

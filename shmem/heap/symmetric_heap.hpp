@@ -34,10 +34,10 @@ struct HeapChunk {
   [[nodiscard]] std::uint64_t end() const noexcept { return offset + size_bytes; }
 };
 
-/// Part of an allocation; it may reach over the end of the chunk that it begins in.
-struct HeapRange {
+/// The start of a range in an allocation. The range may extend beyond the chunk.
+struct HeapPosition {
   std::uint64_t offset = 0;
-  HeapChunk chunk;  ///< that holds `offset`
+  HeapChunk chunk;  ///< contains `offset`
 };
 
 /// Memory of the application's own that is part of the heap's range.
@@ -81,10 +81,10 @@ class SymmetricHeap {
   /// Removes this process's mappings, which are no longer used.
   base::Status remove_buffer(std::uint64_t offset) noexcept;
 
-  /// Returns the range [address, address + size_bytes) of this PE's heap. EINVAL: it is not in one allocation.
-  [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
-  /// The same for the part that PEs use among themselves.
-  [[nodiscard]] base::Result<HeapRange> find_reserved(const void* address, std::uint64_t size_bytes) const noexcept;
+  /// Returns the position of `address`. Fails with EINVAL if [address, address + size_bytes) is not in one allocation.
+  [[nodiscard]] base::Result<HeapPosition> find(const void* address, std::uint64_t size_bytes) const noexcept;
+  /// The same for the reserved part of the heap.
+  [[nodiscard]] base::Result<HeapPosition> find_reserved(const void* address, std::uint64_t size_bytes) const noexcept;
   /// Whether `address` is in this PE's slot, allocated or not.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return reinterpret_cast<std::uint64_t>(address) - own_base_ < max_bytes_;

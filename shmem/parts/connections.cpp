@@ -310,24 +310,24 @@ base::Result<int> Connections::slot_of(int pe) const noexcept {
   return index >= 0 ? index : node_pes() + pe;
 }
 
-base::Result<PeerRange> Connections::find(const void* address, std::size_t size_bytes, int pe) const noexcept {
+base::Result<PeerPosition> Connections::find(const void* address, std::size_t size_bytes, int pe) const noexcept {
   auto slot = slot_of(pe);
   if (!slot) return base::pass(slot);
-  auto range = heap_->find(address, size_bytes);
-  if (!range) return base::pass(range);
-  return PeerRange{*slot, *range};
+  auto position = heap_->find(address, size_bytes);
+  if (!position) return base::pass(position);
+  return PeerPosition{*slot, *position};
 }
 
 base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
-  auto remote = find(address, size_bytes, pe);
-  if (!remote) return base::pass(remote);
-  if (is_remote(remote->slot)) {
+  auto peer_position = find(address, size_bytes, pe);
+  if (!peer_position) return base::pass(peer_position);
+  if (is_remote(peer_position->slot)) {
     return base::fail(
         EOPNOTSUPP,
         "cannot use PE %d's memory on a stream: the PE is on another node; use a function that has no stream argument",
         pe);
   }
-  return heap_->address(remote->slot, remote->range.offset);
+  return heap_->address(peer_position->slot, peer_position->position.offset);
 }
 
 void Connections::announce_exit(int status) noexcept {

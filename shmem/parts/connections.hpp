@@ -58,10 +58,10 @@ struct PeGpu {
 /// until their limit. PEs in different processes share a GPU in time slices, unless MPS runs them together.
 [[nodiscard]] int blocks_at_once(const std::vector<PeGpu>& gpus) noexcept;
 
-/// A PE's copy of a range of the symmetric heap.
-struct PeerRange {
+/// A position in the heap of a PE.
+struct PeerPosition {
   int slot = 0;  ///< the PE's number in the transports
-  heap::HeapRange range;
+  heap::HeapPosition position;
 };
 
 /// Thread-safe, except start and close. Returned references are valid as long as this object.
@@ -110,10 +110,11 @@ class Connections {
   /// Fails with EINVAL if `pe` is out of range.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
-  /// Returns the range of `pe`'s heap that corresponds to [address, address + size_bytes) of this PE's heap. Fails with
-  /// EINVAL if the range exceeds its allocation.
-  [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
-  /// Returns the address at which this PE's GPU accesses that range. Fails with EOPNOTSUPP if the GPU cannot access it.
+  /// Returns the position in `pe`'s heap that corresponds to `address` in this PE's heap. Fails with EINVAL if
+  /// [address, address + size_bytes) is not in one allocation.
+  [[nodiscard]] base::Result<PeerPosition> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  /// Returns the address at which this PE's GPU accesses that position. Fails with EOPNOTSUPP if the GPU cannot access
+  /// it.
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept {
     auto at = reach(address, 1, pe);

@@ -117,45 +117,45 @@ base::Status Transfers::put(void* target, const void* source, std::size_t size_b
   return {};
 }
 
-base::Result<std::size_t> Transfers::put_by(int slot, const heap::HeapRange& range, const void* source,
+base::Result<std::size_t> Transfers::put_by(int slot, const heap::HeapPosition& target, const void* source,
                                             std::size_t size_bytes, bool is_async) noexcept {
   auto memory = kind_of_memory(source, size_bytes);
   if (!memory) return base::pass(memory);
   return with_transport(transports_, connections_.first_transport(slot), slot, size_bytes, true, *memory,
                         [&](std::size_t i) {
                           if (auto ordered = order_.before_put(slot, i, transports_); !ordered) return ordered;
-                          return transports_[i]->put(slot, range, source, size_bytes, *memory, is_async);
+                          return transports_[i]->put(slot, target, source, size_bytes, *memory, is_async);
                         });
 }
 
 base::Status Transfers::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
   if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
   if (size_bytes == 0) return {};
-  auto remote = connections_.find(source, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  auto peer_source = connections_.find(source, size_bytes, pe);
+  if (!peer_source) return base::pass(peer_source);
   if (target == nullptr) return base::fail(EINVAL, "cannot get from PE %d: the target is NULL", pe);
   auto memory = kind_of_memory(target, size_bytes);
   if (!memory) return base::pass(memory);
-  auto carried =
-      with_transport(transports_, connections_.first_transport(remote->slot), remote->slot, size_bytes, false, *memory,
-                     [&](std::size_t i) {
-                       return transports_[i]->get(remote->slot, remote->range, target, size_bytes, *memory, is_async);
-                     });
+  auto carried = with_transport(transports_, connections_.first_transport(peer_source->slot), peer_source->slot,
+                                size_bytes, false, *memory, [&](std::size_t i) {
+                                  return transports_[i]->get(peer_source->slot, peer_source->position, target,
+                                                             size_bytes, *memory, is_async);
+                                });
   if (!carried) return base::pass(carried);
   return {};
 }
 
 /// Uses `transport` if given. Otherwise a fence orders the store after the data of all transports, and the function
 /// selects a transport for the word.
-base::Status Transfers::store_word(const PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
+base::Status Transfers::store_word(const PeerPosition& word, std::uint64_t value, std::size_t size_bytes,
                                    std::optional<std::size_t> transport) noexcept {
   if (!transport) {
-    auto carried = put_by(remote.slot, remote.range, &value, size_bytes, false);
+    auto carried = put_by(word.slot, word.position, &value, size_bytes, false);
     if (!carried) return base::pass(carried);
     return {};
   }
-  if (auto ordered = transports_[*transport]->order(remote.slot); !ordered) return ordered;
-  return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, transport::LocalMemory::host,
+  if (auto ordered = transports_[*transport]->order(word.slot); !ordered) return ordered;
+  return transports_[*transport]->put(word.slot, word.position, &value, size_bytes, transport::LocalMemory::host,
                                       false);
 }
 
@@ -171,25 +171,26 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   auto signal_word = connections_.find(word, sizeof value, pe);
   if (!signal_word) return base::pass(signal_word);
   if (size_bytes == 0) return signal(word, value, operation, pe);
-  auto remote = connections_.find(target, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  auto peer_target = connections_.find(target, size_bytes, pe);
+  if (!peer_target) return base::pass(peer_target);
   if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
   if (operation != GDRKIT_SHMEM_SIGNAL_ADD) {
-    return put_then_store(remote->slot, remote->range, source, size_bytes, signal_word->range, value, is_async);
+    return put_then_store(peer_target->slot, peer_target->position, source, size_bytes, signal_word->position, value,
+                          is_async);
   }
-  auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
+  auto carried = put_by(peer_target->slot, peer_target->position, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   // Messages to another machine stay in order. An update by this GPU needs completed data.
-  auto done =
-      connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
+  auto done = connections_.is_remote(peer_target->slot) ? transports_[*carried]->order(peer_target->slot)
+                                                        : complete(peer_target->slot);
   if (!done) return done;
   return signal(word, value, operation, pe);
 }
 
-base::Status Transfers::put_then_store(int slot, const heap::HeapRange& range, const void* source,
-                                       std::size_t size_bytes, const heap::HeapRange& word, std::uint64_t value,
+base::Status Transfers::put_then_store(int slot, const heap::HeapPosition& target, const void* source,
+                                       std::size_t size_bytes, const heap::HeapPosition& word, std::uint64_t value,
                                        bool is_async) noexcept {
-  auto carried = put_by(slot, range, source, size_bytes, is_async);
+  auto carried = put_by(slot, target, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   // Each transport keeps its order, so the same transport writes the word after the data.
   const bool is_pending = transports_[*carried]->is_pending(slot);
@@ -220,10 +221,10 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shme
         "cannot perform an atomic operation at %p: the address is not a multiple of %zu bytes; pass an aligned address",
         target, size_bytes);
   }
-  auto remote = connections_.find(target, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  auto peer_word = connections_.find(target, size_bytes, pe);
+  if (!peer_word) return base::pass(peer_word);
   if (operation == GDRKIT_SHMEM_ATOMIC_SET && fetched == nullptr) {
-    return store_word(*remote, operand, size_bytes, std::nullopt);
+    return store_word(*peer_word, operand, size_bytes, std::nullopt);
   }
   if (operation == GDRKIT_SHMEM_ATOMIC_FETCH) {
     std::uint64_t value = 0;
@@ -232,12 +233,12 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shme
     return get(fetched, target, size_bytes, pe, is_async);
   }
   const auto performed = operation == GDRKIT_SHMEM_ATOMIC_SET ? GDRKIT_SHMEM_ATOMIC_SWAP : operation;
-  if (connections_.is_remote(remote->slot)) {
-    return connections_.remote()->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed),
+  if (connections_.is_remote(peer_word->slot)) {
+    return connections_.remote()->update(pe, peer_word->position.offset, size_bytes, static_cast<unsigned>(performed),
                                          operand, compare, fetched, is_async);
   }
-  return connections_.atomics().run(connections_.heap().address(remote->slot, remote->range.offset), size_bytes,
-                                    performed, operand, compare, fetched);
+  return connections_.atomics().run(connections_.heap().address(peer_word->slot, peer_word->position.offset),
+                                    size_bytes, performed, operand, compare, fetched);
 }
 
 base::Status Transfers::complete(int slot) noexcept {

@@ -96,7 +96,7 @@ class Bar1 final : public Transport {
     return state.refusal;
   }
 
-  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool) noexcept override {
     if (memory == LocalMemory::heap) return put_from_heap(slot, target, source, size_bytes);
     const auto write = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
@@ -108,7 +108,7 @@ class Bar1 final : public Transport {
     return done;
   }
 
-  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool) noexcept override {
     if (memory == LocalMemory::heap) return get_to_heap(slot, source, target, size_bytes);
     const auto read = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
@@ -171,9 +171,9 @@ class Bar1 final : public Transport {
   };
 
   template <class Copy>
-  base::Status by_chunk(int slot, const heap::HeapRange& range, std::size_t size_bytes, By by, Copy copy) noexcept {
-    heap::HeapChunk chunk = range.chunk;
-    std::uint64_t offset = range.offset;
+  base::Status by_chunk(int slot, const heap::HeapPosition& start, std::size_t size_bytes, By by, Copy copy) noexcept {
+    heap::HeapChunk chunk = start.chunk;
+    std::uint64_t offset = start.offset;
     for (std::size_t done = 0; done < size_bytes;) {
       if (done != 0) chunk = heap_.chunk_at(offset);
       auto window = window_of(slot, chunk, by);
@@ -266,7 +266,7 @@ class Bar1 final : public Transport {
     return base::pass(state.refusal);
   }
 
-  base::Status put_from_heap(int slot, const heap::HeapRange& target, const void* source,
+  base::Status put_from_heap(int slot, const heap::HeapPosition& target, const void* source,
                              std::size_t size_bytes) noexcept {
     char bytes[small];
     auto own = heap_.find(source, size_bytes);
@@ -274,7 +274,7 @@ class Bar1 final : public Transport {
     if (auto read = get(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !read) return of_own(read);
     return put(slot, target, bytes, size_bytes, LocalMemory::host, false);
   }
-  base::Status get_to_heap(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes) noexcept {
+  base::Status get_to_heap(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes) noexcept {
     char bytes[small];
     auto own = heap_.find(target, size_bytes);
     if (!own) return base::pass(own);

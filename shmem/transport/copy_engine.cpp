@@ -53,7 +53,7 @@ class CopyEngine final : public Transport {
     return is_of_this_machine(slot, slots_);
   }
 
-  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool is_async) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
@@ -64,7 +64,7 @@ class CopyEngine final : public Transport {
     return finish(std::move(given), is_async);
   }
 
-  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;

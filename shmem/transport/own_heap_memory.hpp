@@ -41,7 +41,7 @@ class OwnHeapMemory final : public remote::OwnHeap {
   /// Returns whether the failure is an error of bar1, and not memory that it cannot map.
   [[nodiscard]] bool is_bar1_failure(const base::Status& failed) noexcept;
   base::Status complete_stores() noexcept;
-  [[nodiscard]] heap::HeapRange range_of(std::uint64_t address) const noexcept;
+  [[nodiscard]] heap::HeapPosition position_of(std::uint64_t address) const noexcept;
 
   platform::Device& device_;
   const heap::SymmetricHeap& heap_;

@@ -51,10 +51,10 @@ class Transport {
 
   /// The source may be reused after the call; with `is_async`, after complete(slot). Puts of one thread to one slot
   /// become visible in the order of the calls if order(slot) was called between them.
-  virtual base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  virtual base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                            LocalMemory memory, bool is_async) noexcept = 0;
   /// The target holds the data after the call; with `is_async`, after complete(slot).
-  virtual base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes,
+  virtual base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes,
                            LocalMemory memory, bool is_async) noexcept = 0;
 
   /// The memory, of any slot, is no longer used and is about to be freed.

@@ -39,7 +39,7 @@ class Ucx final : public Transport {
     return remote_->serves_direct(pe_of(slot));
   }
 
-  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool is_async) noexcept override {
     const int pe = pe_of(slot);
     const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
@@ -51,7 +51,7 @@ class Ucx final : public Transport {
     return put_from_device(pe, target.offset, reinterpret_cast<std::uint64_t>(source), size_bytes);
   }
 
-  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const int pe = pe_of(slot);
     const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
