@@ -297,25 +297,20 @@ std::size_t Connections::slots() const noexcept {
   return static_cast<std::size_t>(node_pes() + (remote_ != nullptr ? n_pes_ : 0));
 }
 
-base::Result<int> Connections::slot_of(int pe) const noexcept {
-  if (pe < 0 || pe >= n_pes_) {
-    // The usual mistake of a first program: it was started without a launcher.
-    if (n_pes_ == 1) {
-      return base::fail(EINVAL,
-                        "PE %d is out of range: the job has 1 PE; start more PEs with gdrkit run -n N -- program", pe);
-    }
-    return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
+base::Status Connections::check_pe(int pe) const noexcept {
+  if (pe >= 0 && pe < n_pes_) return {};
+  // The usual mistake of a first program: it was started without a launcher.
+  if (n_pes_ == 1) {
+    return base::fail(EINVAL, "PE %d is out of range: the job has 1 PE; start more PEs with gdrkit run -n N -- program",
+                      pe);
   }
-  const int index = node_->index_of(pe);
-  return index >= 0 ? index : node_pes() + pe;
+  return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
 }
 
-base::Result<PeerPosition> Connections::find(const void* address, std::size_t size_bytes, int pe) const noexcept {
-  auto slot = slot_of(pe);
-  if (!slot) return base::pass(slot);
-  auto position = heap_->find(address, size_bytes);
-  if (!position) return base::pass(position);
-  return PeerPosition{*slot, *position};
+base::Result<int> Connections::slot_of(int pe) const noexcept {
+  if (pe < 0 || pe >= n_pes_) return base::pass(check_pe(pe));
+  const int index = node_->index_of(pe);
+  return index >= 0 ? index : node_pes() + pe;
 }
 
 base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {

@@ -108,11 +108,19 @@ class Connections {
   /// Returns the number of slots: one for each PE.
   [[nodiscard]] std::size_t slots() const noexcept;
   /// Fails with EINVAL if `pe` is out of range.
+  base::Status check_pe(int pe) const noexcept;
+  /// Fails like check_pe.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
   /// Returns the position in `pe`'s heap that corresponds to `address` in this PE's heap. Fails with EINVAL if
   /// [address, address + size_bytes) is not in one allocation.
-  [[nodiscard]] base::Result<PeerPosition> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  [[nodiscard]] base::Result<PeerPosition> find(const void* address, std::size_t size_bytes, int pe) const noexcept {
+    const auto slot = slot_of(pe);
+    if (!slot) return base::pass(slot);
+    const auto position = heap_->find(address, size_bytes);
+    if (!position) return base::pass(position);
+    return PeerPosition{*slot, *position};
+  }
   /// Returns the address at which this PE's GPU accesses that position. Fails with EOPNOTSUPP if the GPU cannot access
   /// it.
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;

@@ -69,11 +69,11 @@ class Transfers {
   explicit Transfers(Connections& connections);
   base::Status make_proxy();
   /// Like put, but returns the number of the transport that performed it.
-  [[nodiscard]] base::Result<std::size_t> put_by(int slot, const heap::HeapPosition& target, const void* source,
-                                                 std::size_t size_bytes, bool is_async) noexcept;
+  [[nodiscard]] base::Result<std::size_t> put_by(const PeerPosition& target, const void* source, std::size_t size_bytes,
+                                                 bool is_async) noexcept;
   /// put_signal with GDRKIT_SHMEM_SIGNAL_SET.
-  base::Status put_then_store(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
-                              const heap::HeapPosition& word, std::uint64_t value, bool is_async) noexcept;
+  base::Status put_then_store(const PeerPosition& target, const void* source, std::size_t size_bytes,
+                              const PeerPosition& word, std::uint64_t value, bool is_async) noexcept;
   base::Status store_word(const PeerPosition& word, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;
