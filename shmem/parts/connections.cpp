@@ -289,8 +289,7 @@ base::Status Connections::make_transports() {
 }
 
 transport::TransportSetting Connections::transport_setting() const noexcept {
-  return {device_.get(), heap_.get(),     node_pes(),  node_pes(),
-          remote_.get(), own_heap_.get(), remote_way_, reading_engine_.c_str()};
+  return {device_.get(), heap_.get(), node_pes(), remote_.get(), own_heap_.get(), remote_way_, reading_engine_.c_str()};
 }
 
 std::size_t Connections::slots() const noexcept {

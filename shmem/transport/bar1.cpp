@@ -62,7 +62,7 @@ class Bar1 final : public Transport {
       : device_(*setting.device),
         heap_(*setting.heap),
         engine_(std::string_view(setting.reading_engine) == "cpu" ? "" : setting.reading_engine),
-        slots_(static_cast<std::size_t>(setting.slots)) {
+        slots_(static_cast<std::size_t>(setting.node_pes)) {
     for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(4 * largest_chunk_count);
     for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
       limits_.put[memory] = largest_store[memory];
@@ -88,7 +88,7 @@ class Bar1 final : public Transport {
   base::Status serves(int slot) noexcept override {
     if (!unusable_) return unusable_;
     if (static_cast<std::size_t>(slot) >= slots_.size()) {
-      return is_of_this_machine(slot, static_cast<int>(slots_.size()));
+      return check_on_this_node(slot, static_cast<int>(slots_.size()));
     }
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     if (!state.is_refused.load(std::memory_order_acquire)) return {};

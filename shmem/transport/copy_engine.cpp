@@ -26,7 +26,7 @@ constexpr bool is_host(LocalMemory memory) noexcept {
 class CopyEngine final : public Transport {
  public:
   explicit CopyEngine(const TransportSetting& setting) noexcept
-      : device_(*setting.device), heap_(*setting.heap), slots_(setting.slots) {
+      : device_(*setting.device), heap_(*setting.heap), node_pes_(setting.node_pes) {
     const platform::DeviceScope scope(device_);
     auto stream = device_.create_stream();
     if (!stream) {
@@ -50,7 +50,7 @@ class CopyEngine final : public Transport {
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
     if (!unusable_) return unusable_;
-    return is_of_this_machine(slot, slots_);
+    return check_on_this_node(slot, node_pes_);
   }
 
   base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
@@ -86,7 +86,7 @@ class CopyEngine final : public Transport {
   }
 
   [[nodiscard]] bool is_pending(int slot) const noexcept override {
-    return slot < slots_ && completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
+    return slot < node_pes_ && completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
   }
 
   base::Status complete(int slot) noexcept override {
@@ -114,7 +114,7 @@ class CopyEngine final : public Transport {
 
   platform::Device& device_;
   const heap::SymmetricHeap& heap_;
-  const int slots_;
+  const int node_pes_;
   platform::Stream stream_;
   base::Status unusable_;
   std::atomic<std::uint64_t> issued_{0};

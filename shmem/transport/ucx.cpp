@@ -24,7 +24,7 @@ class Ucx final : public Transport {
       : remote_(setting.remote),
         own_heap_(setting.own_heap),
         is_emulated_(setting.device->is_emulated()),
-        first_slot_(setting.first_remote_slot),
+        first_slot_(setting.node_pes),
         way_(setting.remote_way) {}
 
   [[nodiscard]] const char* name() const noexcept override { return "ucx"; }
@@ -104,11 +104,6 @@ class Ucx final : public Transport {
 };
 
 }  // namespace
-
-base::Status is_of_this_machine(int slot, int slots) noexcept {
-  if (slot < slots) return {};
-  return base::fail_literal(EOPNOTSUPP, "the PE is on another node, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
-}
 
 base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& setting) noexcept try {
   return std::make_unique<Ucx>(setting);
