@@ -30,7 +30,7 @@ class CopyEngine final : public Transport {
     const platform::DeviceScope scope(device_);
     auto stream = device_.create_stream();
     if (!stream) {
-      unusable_ = base::pass(stream);
+      opened_ = base::pass(stream);
       return;
     }
     stream_ = *stream;
@@ -39,7 +39,7 @@ class CopyEngine final : public Transport {
     if (staging) staging_.emplace(std::move(*staging));
   }
   ~CopyEngine() override {
-    if (!unusable_) return;
+    if (!opened_) return;
     const platform::DeviceScope scope(device_);
     (void)device_.synchronize(stream_);
     (void)device_.destroy_stream(stream_);
@@ -49,7 +49,7 @@ class CopyEngine final : public Transport {
   [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
-    if (!unusable_) return unusable_;
+    if (!opened_) return opened_;
     return check_on_this_node(slot, node_pes_);
   }
 
@@ -116,7 +116,7 @@ class CopyEngine final : public Transport {
   const heap::SymmetricHeap& heap_;
   const int node_pes_;
   platform::Stream stream_;
-  base::Status unusable_;
+  base::Status opened_;
   std::atomic<std::uint64_t> issued_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::mutex staging_mutex_;                     // guards the contents
