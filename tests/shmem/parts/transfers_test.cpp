@@ -356,7 +356,7 @@ TEST(ShmemTransfer, DescribesTheTransportToEachPe) {
       }
       EXPECT_NE(text->find("\nucx: not used: "), std::string::npos) << *text;
       EXPECT_NE(text->find("\nGPU kernels: by loads and stores"), std::string::npos) << *text;
-      EXPECT_NE(text->find("\ncopy_engine: put from host, pinned host, symmetric, device; get to host"),
+      EXPECT_NE(text->find("\ndriver_copy: put from host, pinned host, symmetric, device; get to host"),
                 std::string::npos)
           << *text;
     }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copy_engine: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
+// driver_copy: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
 // keeps them in the order of the calls.
 #include <atomic>
 #include <cstring>
@@ -23,9 +23,9 @@ constexpr bool is_host(LocalMemory memory) noexcept {
   return memory == LocalMemory::host || memory == LocalMemory::pinned;
 }
 
-class CopyEngine final : public Transport {
+class DriverCopy final : public Transport {
  public:
-  explicit CopyEngine(const TransportSetting& setting) noexcept
+  explicit DriverCopy(const TransportSetting& setting) noexcept
       : device_(*setting.device), heap_(*setting.heap), node_pes_(setting.node_pes) {
     const platform::DeviceScope scope(device_);
     auto stream = device_.create_stream();
@@ -38,7 +38,7 @@ class CopyEngine final : public Transport {
     auto staging = device_.allocate(platform::AllocationKind::host, largest_staged);
     if (staging) staging_.emplace(std::move(*staging));
   }
-  ~CopyEngine() override {
+  ~DriverCopy() override {
     if (!opened_) return;
     const platform::DeviceScope scope(device_);
     (void)device_.synchronize(stream_);
@@ -46,7 +46,7 @@ class CopyEngine final : public Transport {
     staging_.reset();
   }
 
-  [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
+  [[nodiscard]] const char* name() const noexcept override { return "driver_copy"; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
     if (!opened_) return opened_;
@@ -125,10 +125,10 @@ class CopyEngine final : public Transport {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Transport>> make_copy_engine(const TransportSetting& setting) noexcept try {
-  return std::make_unique<CopyEngine>(setting);
+base::Result<std::unique_ptr<Transport>> make_driver_copy(const TransportSetting& setting) noexcept try {
+  return std::make_unique<DriverCopy>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating transport 'copy_engine'");
+  return base::fail_literal(ENOMEM, "out of memory while creating transport 'driver_copy'");
 }
 
 }  // namespace gdrkit::shmem_impl::transport
