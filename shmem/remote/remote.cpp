@@ -306,14 +306,4 @@ void Remote::close_endpoints(std::chrono::milliseconds at_most) noexcept {
   }
 }
 
-Remote::Connections Remote::connections() noexcept {
-  const Entered entered(*this);
-  Connections all;
-  for (const auto& one : peers_) {
-    if (one && one->endpoint != nullptr) ++all.endpoints;
-  }
-  all.bytes = addresses_.capacity() + peers_.capacity() * sizeof(peers_[0]);
-  return all;
-}
-
 }  // namespace gdrkit::shmem_impl::remote

@@ -119,12 +119,6 @@ class Remote final : private UcxReceiver {
   /// The end of another PE is not a failure from now on.
   void leave() noexcept { is_leaving_.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_leader() const noexcept { return leader_of_[static_cast<std::size_t>(pe_)] == pe_; }
-  /// Number of endpoints, and memory that grows with the number of PEs.
-  struct Connections {
-    int endpoints = 0;
-    std::size_t bytes = 0;
-  };
-  [[nodiscard]] Connections connections() noexcept;
 
   /// Longest piece that one message carries.
   static constexpr std::size_t piece_bytes = longest_piece_bytes;
