@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HeapSpace: a range of this process's device addresses with one slot for each PE of the machine, at one stride.
+// HeapSpace: a range of this process's device addresses with one slot for each PE of the node, at one stride.
 #pragma once
 
 #include <cstdint>

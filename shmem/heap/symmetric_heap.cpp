@@ -72,14 +72,14 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   const bootstrap::PeOutcome mine(own);
   std::vector<bootstrap::PeOutcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
-  // Name the PE also if it is this one: PEs of other machines receive the message.
+  // Name the PE also if it is this one: PEs of other nodes receive the message.
   base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
     agreed = bootstrap::fail_as(all[i], std::string(step) + " failed on PE " + std::to_string(node_.pes()[i]));
   }
-  auto over_machines = node_.agree_over_machines(std::move(agreed), step);
-  return own ? over_machines : own;
+  auto over_nodes = node_.agree_over_nodes(std::move(agreed), step);
+  return own ? over_nodes : own;
 }
 
 /// A chunk is in the list only once all PEs have all of it: where one fails, all undo their part.

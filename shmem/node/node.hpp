@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Node: the PEs of one machine: shared memory, exchange of file descriptors, and liveness.
+// Node: the PEs of one machine that can share memory: the shared memory, exchange of file descriptors, and liveness.
 #pragma once
 
 #include <chrono>
@@ -50,10 +50,10 @@ class Node {
   /// Announces that this PE finalizes: its end is not a failure from now on.
   virtual void leave() noexcept = 0;
 
-  /// Makes progress on messages of other machines, if any. Call it in waits.
+  /// Makes progress on messages of other nodes, if any. Call it in waits.
   virtual void poll() noexcept {}
   /// Collective over the job's PEs, one thread each, with the same status on all PEs of a node: the failure of any.
-  virtual base::Status agree_over_machines(base::Status status, const char* /*step*/) noexcept { return status; }
+  virtual base::Status agree_over_nodes(base::Status status, const char* /*step*/) noexcept { return status; }
 };
 
 }  // namespace gdrkit::shmem_impl::node

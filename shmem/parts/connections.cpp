@@ -87,13 +87,13 @@ base::Status Connections::connect(const ConnectionOptions& options) {
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
-  if (auto joined = join_machine(**exchange, options); !joined) return joined;
+  if (auto joined = join_node(**exchange, options); !joined) return joined;
   if (node_pes() != n_pes_ && options.ucx_calls == nullptr) remote::Remote::prepare();
   if (auto made = make_heap(**exchange, options); !made) return made;
   return make_transports();
 }
 
-base::Status Connections::join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+base::Status Connections::join_node(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
   auto place = bootstrap::MeetingPlace::open(options.socket_folder);
   if (!place) return base::pass(place);
   auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});

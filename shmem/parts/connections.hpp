@@ -37,15 +37,15 @@ struct ConnectionOptions {
   void* allgather_argument = nullptr;
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;  ///< 0: the memory size of the largest GPU
-  bool is_p2p_disabled = false;      ///< treat every other PE as a PE of another machine; all PEs must pass the same
-  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number are on one machine
+  bool is_p2p_disabled = false;      ///< treat every other PE as a PE of another node; all PEs must pass the same
+  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number are on one node
   std::string host_id;               ///< as in StatedMachine
   std::string socket_folder;         ///< for the MeetingPlace; "": abstract socket names
   transport::RemoteWay remote_way = transport::RemoteWay::automatic;
   std::string reading_engine;                     ///< as in TransportSetting
   const platform::UcxCalls* ucx_calls = nullptr;  ///< nullptr: load the installed UCX when it is needed
   std::chrono::milliseconds remote_silence{
-      7000};  ///< a PE of another machine that sends nothing for this time counts as dead
+      7000};  ///< a PE of another node that sends nothing for this time counts as dead
 };
 
 /// A PE's GPU.
@@ -74,7 +74,7 @@ class Connections {
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
-  /// Ends the connections to other machines.
+  /// Ends the connections to other nodes.
   void close() noexcept;
 
   [[nodiscard]] int pe() const noexcept { return pe_; }
@@ -97,11 +97,11 @@ class Connections {
   [[nodiscard]] transport::Atomics& atomics() const noexcept { return *atomics_; }
   [[nodiscard]] node::Node& node() const noexcept { return *node_; }
   [[nodiscard]] heap::SymmetricHeap& heap() const noexcept { return *heap_; }
-  /// Returns nullptr if all PEs are on this machine.
+  /// Returns nullptr if all PEs are on this node.
   [[nodiscard]] remote::Remote* remote() const noexcept { return remote_.get(); }
 
   [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
-  /// Returns the first transport that can serve `slot`. Earlier transports serve only PEs of this machine.
+  /// Returns the first transport that can serve `slot`. Earlier transports serve only PEs of this node.
   [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
   /// Returns the arguments of transport constructors.
   [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
@@ -130,10 +130,10 @@ class Connections {
     return reinterpret_cast<void*>(*at);
   }
 
-  // Memory that the PEs of this machine share. `index` is a PE's position in the node.
+  // Memory that the PEs of this node share. `index` is a PE's position in the node.
   /// Announces that this PE ends the whole job with that status.
   void announce_exit(int status) noexcept;
-  /// Returns the status that a PE of this machine announced, if any.
+  /// Returns the status that a PE of this node announced, if any.
   [[nodiscard]] std::optional<int> announced_exit() const noexcept;
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
@@ -148,7 +148,7 @@ class Connections {
  private:
   Connections() noexcept = default;
   base::Status connect(const ConnectionOptions& options);
-  base::Status join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options);
+  base::Status join_node(bootstrap::Exchange& exchange, const ConnectionOptions& options);
   base::Status open_device(const ConnectionOptions& options);
   base::Status start_remote(bootstrap::Exchange& exchange, const ConnectionOptions& options);
   base::Status make_heap(bootstrap::Exchange& exchange, const ConnectionOptions& options);

@@ -176,7 +176,7 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   }
   auto carried = put_by(*peer_target, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
-  // Messages to another machine stay in order. An update by this GPU needs completed data.
+  // Messages to another node stay in order. An update by this GPU needs completed data.
   auto done = connections_.is_remote(peer_target->slot) ? transports_[*carried]->order(peer_target->slot)
                                                         : complete(peer_target->slot);
   if (!done) return done;

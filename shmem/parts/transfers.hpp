@@ -60,7 +60,7 @@ class Transfers {
   /// Drops what the transports keep for `chunk`, before it is freed. No PE may use it any more.
   void forget(const heap::HeapChunk& chunk) noexcept;
 
-  /// Returns the proxy, which executes commands of GPU kernels, or nullptr if all PEs are on this machine.
+  /// Returns the proxy, which executes commands of GPU kernels, or nullptr if all PEs are on this node.
   [[nodiscard]] proxy::Proxy* proxy() const noexcept { return proxy_.get(); }
   /// Human-readable text, one line per transport: the transfers to and from `pe` that it serves, or why it serves none.
   [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;

@@ -19,7 +19,7 @@ class Waiter {
       : node_(node), limit_(limit), what_(what) {}
 
   /// Spins first, then gives the core to others, then sleeps, at most a millisecond at a time. ETIMEDOUT once the limit
-  /// is over; ECONNRESET soon after a PE of this machine has ended, and names it.
+  /// is over; ECONNRESET soon after a PE of this node has ended, and names it.
   base::Status pause() noexcept;
 
  private:

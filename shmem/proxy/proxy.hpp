@@ -85,7 +85,7 @@ class Proxy {
   shmem::detail::ProxyReply* replies_ = nullptr;
   std::uint64_t* taken_ = nullptr;
   std::uint64_t* has_overflown_ = nullptr;
-  // Results by place. They exist as long as a reply of another machine may arrive.
+  // Results by place. They exist as long as a reply of another node may arrive.
   std::unique_ptr<std::uint64_t[]> fetched_ = std::make_unique<std::uint64_t[]>(shmem::detail::proxy_places);
   std::vector<std::uint64_t> waiting_;  // positions, of this batch
   std::uint64_t next_ = 0;              // the thread's

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Remote: the PEs of other machines, through UCX: their memory, meetings with them, and whether they live.
+// Remote: the PEs of other nodes, through UCX: their memory, meetings with them, and whether they live.
 #pragma once
 
 #include <atomic>
@@ -106,7 +106,7 @@ class Remote final : private UcxReceiver {
 
   /// Folds `other` into `state`; the order of folding is not the same on all PEs.
   using Fold = void (*)(void* state, const void* other);
-  /// Collective over the machines' first PEs, by one thread of each: `state` is folded over all of them.
+  /// Collective over the nodes' first PEs, by one thread of each: `state` is folded over all of them.
   base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
   /// Meeting of any PEs. Each sends and receives at most 3 log4(members) messages.
@@ -272,10 +272,10 @@ class Remote final : private UcxReceiver {
   std::unique_ptr<UcxWorker> worker_;
   std::vector<char> addresses_;  // of all workers, each in address_stride_ bytes
   std::size_t address_stride_ = 0;
-  std::vector<int> leader_of_;                 // by PE: the first PE of its machine
-  std::vector<int> leaders_;                   // ascending
-  std::vector<std::uint64_t> machine_counts_;  // zeros: machines count from the start of the job
-  std::uint64_t machine_meetings_ = 0;
+  std::vector<int> leader_of_;              // by PE: the first PE of its node
+  std::vector<int> leaders_;                // ascending
+  std::vector<std::uint64_t> node_counts_;  // zeros: nodes count from the start of the job
+  std::uint64_t node_meetings_ = 0;
 
   std::mutex mutex_;
   std::atomic<int> users_waiting_{0};      // for the lock

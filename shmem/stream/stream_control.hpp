@@ -31,7 +31,7 @@ class StreamControl {
 
   /// For gdrkit_shmem_device_state::control_address.
   [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
-  /// Starts a thread that checks twice a second whether all PEs of this machine are alive, until one is not: GPU
+  /// Starts a thread that checks twice a second whether all PEs of this node are alive, until one is not: GPU
   /// kernels may wait for them. EAGAIN: the thread cannot be started.
   base::Status watch() noexcept;
   /// Returns the address of the word of the last wait that timed out since the last call.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OwnHeapMemory: access to this PE's GPU memory for the thread that serves other machines.
+// OwnHeapMemory: access to this PE's GPU memory for the thread that serves other nodes.
 #pragma once
 
 #include <memory>

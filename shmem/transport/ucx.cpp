@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ucx: PEs of other machines, by messages that their threads deliver (staged), or by UCX between addresses (direct).
+// ucx: PEs of other nodes, by messages that their threads deliver (staged), or by UCX between addresses (direct).
 //
 // Ordering: staged puts of one PE to another are delivered in the order of the calls. Direct ones are not ordered by
 // UCX: order() waits for those before. Staged data passes through buffers of this side in pieces.
