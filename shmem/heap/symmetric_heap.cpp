@@ -22,7 +22,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexce
   return (value + unit - 1) / unit * unit;
 }
 
-/// What a thread found of a heap in the state of that number.
+/// A range that a thread looked up while the heap's state number was `state`.
 struct Known {
   std::uint64_t state = 0;
   Block block;
@@ -82,7 +82,7 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   return own ? over_nodes : own;
 }
 
-/// A chunk is in the list only once all PEs have all of it: where one fails, all undo their part.
+/// The chunk is added to the list after all PEs have mapped it. If one PE fails, all PEs undo their part.
 base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   const std::uint64_t offset = blocks_.end();
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());

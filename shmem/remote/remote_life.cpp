@@ -47,7 +47,7 @@ void Remote::declare_dead(int pe, const char* what, const char* ucx_status) noex
     why_dead_.clear();
   }
   const int dead = pe < 0 ? pe_ : pe;
-  // Before this PE ends because of it: the others of its node name that PE then, and not this one.
+  // Recorded before this PE ends because of it, so that the PEs of this node report that PE and not this one.
   (void)options_.node->note_dead(dead);
   first_dead_.store(dead, std::memory_order_release);
   next_check_ = {};

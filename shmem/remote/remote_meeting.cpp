@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings by messages: of nodes, and of PEs on several nodes.
+// Meetings by messages: of the first PEs of the nodes, and of PEs on several nodes.
 // Dissemination: a member with the data of `known` members sends it to the members `known`, 2 * known, ... positions
 // after it. After each round it has fan_out times as much. All senders to a member are different in a meeting, so
 // messages need no round number.
