@@ -50,7 +50,8 @@ class Transfers {
   /// Completes all transfers of this PE's CPU and its GPU kernels to all PEs.
   base::Status complete_all() noexcept;
 
-  /// Returns the kind of local memory. Fails with EINVAL if a range in this PE's heap exceeds its allocation.
+  /// Returns the kind of local memory. Queries the CUDA driver if neither the address nor a registered buffer
+  /// determines it (LocalBuffers::kind_of). Fails with EINVAL if a range in this PE's heap exceeds its allocation.
   [[nodiscard]] base::Result<transport::LocalMemory> kind_of_memory(const void* address,
                                                                     std::size_t size_bytes) const noexcept;
   /// Registers a local buffer of the application. Fails with EEXIST if it overlaps a registered buffer.
