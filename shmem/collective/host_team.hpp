@@ -27,7 +27,7 @@ struct TeamRange {
   int size = 0;
 
   [[nodiscard]] int member(int index) const noexcept { return start + index * stride; }
-  /// -1: `pe` is not in it.
+  /// Returns -1 if `pe` is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept {
     if (size == 1 || stride == 0) return pe == start ? 0 : -1;
     const int distance = pe - start;
@@ -36,7 +36,7 @@ struct TeamRange {
   }
 };
 
-/// What the PEs of a team compare: a number and what it is.
+/// A number that the PEs of a team compare, and its name.
 struct Argument {
   const char* name;
   std::uint64_t value;
@@ -62,7 +62,7 @@ class HostTeam {
   [[nodiscard]] int own() const noexcept { return own_; }
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
   [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
-  /// -1: that PE of the job is not in it.
+  /// Returns -1 if that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
   /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
   [[nodiscard]] bool is_over_nodes() const noexcept { return is_over_nodes_; }

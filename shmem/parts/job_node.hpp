@@ -11,7 +11,7 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// Both must outlive it.
+/// `remote` must outlive it.
 class JobNode final : public node::Node {
  public:
   JobNode(std::unique_ptr<node::Node> node, remote::Remote& remote) noexcept

@@ -21,7 +21,7 @@ class OwnHeapMemory final : public remote::OwnHeap {
   [[nodiscard]] static base::Result<std::unique_ptr<OwnHeapMemory>> make(platform::Device& device,
                                                                          const heap::SymmetricHeap& heap,
                                                                          Atomics& atomics) noexcept;
-  /// Call it before other PEs access the heap.
+  /// Sets the transport. Call it before other PEs access the heap.
   void use(Transport& transport) noexcept { bar1_ = &transport; }
   ~OwnHeapMemory() override;
 
