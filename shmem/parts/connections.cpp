@@ -255,8 +255,8 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
 base::Status Connections::make_transports() {
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
-  // All that the library launches, and now: in a capture, or while GPU kernels wait for each other, it would be too
-  // late.
+  // Load all GPU kernels that the library launches now. During a capture, or while GPU kernels wait for each other, it
+  // would be too late.
   using platform::GpuKernel;
   auto loaded = platform::GpuKernels::load<GpuKernel::atomic, GpuKernel::collective, GpuKernel::stream_signal,
                                            GpuKernel::stream_value, GpuKernel::stream_wait>(*device_);
