@@ -125,7 +125,7 @@ class SymmetricHeap {
   std::uint64_t reserved_bytes_ = 0;
   std::uint64_t growth_end_ = 0;         // one granule below the lowest offset that a buffer ever had
   mutable std::shared_mutex mutex_;      // guards all below
-  std::atomic<std::uint64_t> state_{0};  // a new number after each change of what find() may return
+  std::atomic<std::uint64_t> state_{0};  // new after each change of what find() returns; unique among all heaps
   BlockList blocks_;
   std::vector<HeapChunk> chunks_;
   std::map<std::uint64_t, SymmetricBuffer> buffers_;  // by offset
