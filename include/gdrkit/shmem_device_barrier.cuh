@@ -46,7 +46,7 @@ GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {
   GDRKIT_SHMEM_ROLLED
   for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {
     if (state.proxy_address == 0 || !detail::is_proxied(state, other)) {
-      detail::store_relaxed(&detail::near(state, own, other)->arrivals[state.pe], round);
+      detail::store_relaxed(&detail::address_on_pe(state, own, other)->arrivals[state.pe], round);
     }
   }
   GDRKIT_SHMEM_ROLLED

@@ -22,7 +22,8 @@ namespace gdrkit::shmem {
 /// @return The address, or nullptr for a PE on another node.
 template <class T>
 GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
-  return state.proxy_address != 0 && detail::is_proxied(state, pe) ? nullptr : detail::near(state, address, pe);
+  return state.proxy_address != 0 && detail::is_proxied(state, pe) ? nullptr
+                                                                   : detail::address_on_pe(state, address, pe);
 }
 
 /// @brief Stores a value in PE `pe`'s copy of an object.
@@ -65,7 +66,7 @@ GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* sou
     return detail::put_by_proxy(state, target, source, size_bytes, pe, nullptr, 0, GDRKIT_SHMEM_SIGNAL_SET,
                                 detail::ProxyWait::begun, group);
   }
-  detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::near(state, target, pe)),
+  detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::address_on_pe(state, target, pe)),
                                         static_cast<const char*>(source), size_bytes, group);
   group.sync();
 }
@@ -83,7 +84,7 @@ GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void*
     return detail::put_by_proxy(state, target, source, size_bytes, pe, nullptr, 0, GDRKIT_SHMEM_SIGNAL_SET,
                                 detail::ProxyWait::nothing, group);
   }
-  detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::near(state, target, pe)),
+  detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::address_on_pe(state, target, pe)),
                                         static_cast<const char*>(source), size_bytes, group);
 }
 /// @brief Copies data from PE `pe`'s copy of an object to local memory.
@@ -100,7 +101,8 @@ GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* sou
   if (state.proxy_address != 0 && detail::is_proxied(state, pe))
     return detail::get_by_proxy(state, target, source, size_bytes, pe, group);
   detail::copy<detail::Reads::fresh>(static_cast<char*>(target),
-                                     static_cast<const char*>(detail::near(state, source, pe)), size_bytes, group);
+                                     static_cast<const char*>(detail::address_on_pe(state, source, pe)), size_bytes,
+                                     group);
   group.sync();
 }
 

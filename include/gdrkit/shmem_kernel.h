@@ -45,7 +45,7 @@ struct gdrkit_shmem_device_state {
   int32_t n_pes;            /**< Number of PEs of the job. */
   uint64_t heap_address;    /**< Address of the caller's heap. */
   uint64_t heap_bytes;      /**< Size of the heap's address range. */
-  uint64_t stride_bytes;    /**< Distance between the heaps of successive PEs. */
+  uint64_t stride_bytes;    /**< Distance between the heaps of successive PEs of this node. */
   uint64_t sync_address;    /**< Words of the caller's heap that barriers use. */
   uint64_t limit_ns;        /**< Limit of each wait in nanoseconds. */
   uint64_t control_address; /**< Words in host memory that end waits and report timeouts; 0: none. */

@@ -133,9 +133,9 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   return 0;
 }
 
-/// Of its own, so that the copy path keeps no room for an error.
-[[gnu::noinline, gnu::cold]] int copy_by_engine(gdr_mh_t handle, bool is_write, void* device, void* host,
-                                                size_t size) noexcept {
+/// Not inlined, so that the copy path reserves no stack for an error.
+[[gnu::noinline, gnu::cold]] int result_of_engine_copy(gdr_mh_t handle, bool is_write, void* device, void* host,
+                                                       size_t size) noexcept {
   const base::Status copied = core::copy_mapping_by_engine(pin_of(handle), is_write, device, host, size);
   return copied ? 0 : copied.error().errno_value;
 }
@@ -248,14 +248,14 @@ int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, siz
   const int error = core::copy_to_mapping(pin_of(handle), map_d_ptr, h_ptr, size);
   if (error != core::by_engine) [[likely]]
     return error;
-  return copy_by_engine(handle, true, map_d_ptr, const_cast<void*>(h_ptr), size);
+  return result_of_engine_copy(handle, true, map_d_ptr, const_cast<void*>(h_ptr), size);
 }
 
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
   const int error = core::copy_from_mapping(pin_of(handle), h_ptr, map_d_ptr, size);
   if (error != core::by_engine) [[likely]]
     return error;
-  return copy_by_engine(handle, false, const_cast<void*>(map_d_ptr), h_ptr, size);
+  return result_of_engine_copy(handle, false, const_cast<void*>(map_d_ptr), h_ptr, size);
 }
 
 void gdr_runtime_get_version(int* major, int* minor) {

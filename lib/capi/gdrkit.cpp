@@ -157,8 +157,9 @@ int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_c
   return -EINVAL;
 }
 
-[[gnu::noinline, gnu::cold]] int copy_by_engine(gdrkit_pin_t pin, bool is_write, size_t offset, void* host,
-                                                size_t size_bytes) noexcept {
+/// Not inlined, so that the copy path reserves no stack for an error.
+[[gnu::noinline, gnu::cold]] int result_of_engine_copy(gdrkit_pin_t pin, bool is_write, size_t offset, void* host,
+                                                       size_t size_bytes) noexcept {
   return result_of(core::copy_by_engine(pin.value, is_write, offset, host, size_bytes));
 }
 
@@ -254,7 +255,7 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
   if (error == 0) [[likely]]
     return 0;
   if (error != core::by_engine) return fail_copy(pin, "write", offset, size_bytes);
-  return copy_by_engine(pin, true, offset, const_cast<void*>(source), size_bytes);
+  return result_of_engine_copy(pin, true, offset, const_cast<void*>(source), size_bytes);
 }
 
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes) {
@@ -262,7 +263,7 @@ int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes
   if (error == 0) [[likely]]
     return 0;
   if (error != core::by_engine) return fail_copy(pin, "read", offset, size_bytes);
-  return copy_by_engine(pin, false, offset, target, size_bytes);
+  return result_of_engine_copy(pin, false, offset, target, size_bytes);
 }
 
 int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count) {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "copy/kernel.hpp"
 #include "copy/pieces.hpp"
+#include "copy/word_access.hpp"
 #include "cpu/ordering.hpp"
 
 namespace gdrkit::copy {
@@ -25,13 +25,13 @@ bool is_flag(const void* device, std::size_t size) noexcept {
 
 [[gnu::always_inline]] inline void store_words(char* device, const char* host, std::size_t size) noexcept {
   for_each_piece(address_of(device), size, [device, host](std::size_t offset, auto width) noexcept {
-    copy_kernel::store_word<width.bytes>(device + offset, host + offset);
+    store_word<width.bytes>(device + offset, host + offset);
   });
 }
 
 [[gnu::always_inline]] inline void load_words(char* host, const char* device, std::size_t size) noexcept {
   for_each_piece(address_of(device), size, [host, device](std::size_t offset, auto width) noexcept {
-    copy_kernel::load_word<width.bytes>(host + offset, device + offset);
+    load_word<width.bytes>(host + offset, device + offset);
   });
 }
 
@@ -69,7 +69,7 @@ std::size_t piece_around(std::uintptr_t address, std::size_t size) noexcept {
                                             std::size_t piece_bytes) noexcept {
   alignas(line_bytes) char piece[line_bytes];
   const std::size_t skipped_bytes = address_of(device) & (piece_bytes - 1);
-  copy_kernel::load_piece(piece, device - skipped_bytes, piece_bytes);
+  load_piece(piece, device - skipped_bytes, piece_bytes);
   std::memcpy(host, piece + skipped_bytes, size);
 }
 

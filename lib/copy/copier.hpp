@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/result.hpp"
-#include "copy/kernel.hpp"
+#include "copy/word_access.hpp"
 #include "cpu/features.hpp"
 #include "cpu/mapping_type.hpp"
 #include "cpu/ordering.hpp"
@@ -33,10 +33,10 @@ using CopyLines = void (*)(void* target, const void* source, std::size_t line_co
 /// One scalar load of 1, 2, 4 or 8 bytes. It is single-copy atomic.
 inline void load_word(void* host, const void* device, std::size_t size) noexcept {
   switch (size) {
-    case 8: copy_kernel::load_word<8>(host, device); break;
-    case 4: copy_kernel::load_word<4>(host, device); break;
-    case 2: copy_kernel::load_word<2>(host, device); break;
-    default: copy_kernel::load_word<1>(host, device); break;
+    case 8: load_word<8>(host, device); break;
+    case 4: load_word<4>(host, device); break;
+    case 2: load_word<2>(host, device); break;
+    default: load_word<1>(host, device); break;
   }
 }
 
@@ -92,7 +92,7 @@ struct Copier {
         load_word(host, device, size);
         if constexpr (order == ReadOrder::ordered) cpu::order_after_loads();
       } else {
-        copy_kernel::load_piece(host, device, size);
+        load_piece(host, device, size);
       }
     } else if (type == MappingType::write_combining && size > line_bytes && has_whole_lines(device, size)) {
       load_lines(host, device, size / line_bytes);

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "copy/kernel.hpp"
+#include "copy/word_access.hpp"
 
 namespace gdrkit::copy {
 

@@ -62,7 +62,7 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
   pin.view.path = pin.path.get();
   if (pin.path != nullptr) {
     pin.view.path_bytes = std::exchange(pin.view.size_bytes, 0);
-    pin.view.own_bytes = std::exchange(pin.view.user_bytes, 0);
+    pin.view.user_bytes = 0;
     pin.view.largest_for_cpu[0] = pin.path->largest_for_cpu(engine::Direction::to_device);
     pin.view.largest_for_cpu[1] = pin.path->largest_for_cpu(engine::Direction::from_device);
   }
@@ -111,7 +111,7 @@ base::Result<PinInfo> map(std::optional<Handle> context, Handle handle, std::opt
 int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
                        std::size_t size_bytes) noexcept {
   const bool is_for_cpu = size_bytes <= view.largest_for_cpu[is_read ? 1 : 0] && host != nullptr &&
-                          is_inside(offset, size_bytes, view.own_bytes);
+                          is_inside(offset, size_bytes, view.path->size_bytes());
   if (!is_for_cpu) return by_engine;
   auto* const device = reinterpret_cast<void*>(view.user_base + offset);
   if (is_read) {

@@ -44,7 +44,6 @@ struct alignas(64) MappingView {
   copy::Copier copier;
   engine::Path* path = nullptr;             ///< with an engine only; size_bytes and user_bytes are then 0
   std::size_t path_bytes = 0;               ///< with an engine: the mapped bytes
-  std::size_t own_bytes = 0;                ///< with an engine: those of the user's range
   std::size_t largest_for_cpu[2] = {0, 0};  ///< with an engine: the CPU performs writes and reads up to here
 };
 // A copy reads only the first cache line of the record.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Device: the application's part (allocate, copy, synchronize) for tools, benchmarks and tests, on a GPU or emulated.
+// Device: allocation, copies, streams and GPU kernels on a GPU or the emulated device, for shmem, tools and tests.
 #pragma once
 
 #include <cerrno>
@@ -159,8 +159,8 @@ class Device {
                                             Stream stream) noexcept = 0;
   virtual base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
                                           Stream stream) noexcept = 0;
-  /// Between any two addresses that the device can access: its own memory, a peer's after enable_peer_access, mapped
-  /// host memory.
+  /// cuMemcpyDtoDAsync between any two addresses that the device can access: its own memory, memory of another GPU that
+  /// is mapped for this device (by enable_peer_access, or imported), mapped host memory.
   virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                             Stream stream) noexcept = 0;
   /// cuMemcpyPeerAsync from this device's memory to `peer`'s; it also works without peer access.

@@ -108,21 +108,15 @@ class CudaDevice final : public Device {
   base::Status destroy_stream(Stream stream) noexcept override {
     return check(calls_.stream_destroy(as_pointer(stream.handle)), "cuStreamDestroy");
   }
-  base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size_bytes,
-                                    Stream stream) noexcept override {
-    return check_at(calls_.memcpy_host_to_device_async(target, source, size_bytes, as_pointer(stream.handle)),
-                    "cuMemcpyHtoDAsync", target, size_bytes);
-  }
-  base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
-                                  Stream stream) noexcept override {
-    return check_at(calls_.memcpy_device_to_host_async(target, source, size_bytes, as_pointer(stream.handle)),
-                    "cuMemcpyDtoHAsync", source, size_bytes);
-  }
   base::Status synchronize(Stream stream) noexcept override {
     return check(calls_.stream_synchronize(as_pointer(stream.handle)), "cuStreamSynchronize");
   }
   base::Status synchronize_all() noexcept override { return check(calls_.ctx_synchronize(), "cuCtxSynchronize"); }
 
+  base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size_bytes,
+                                    Stream stream) noexcept override;
+  base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
+                                  Stream stream) noexcept override;
   base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                     Stream stream) noexcept override;
   base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,

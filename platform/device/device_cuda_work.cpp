@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GPU work of CudaDevice: GPU kernels, events, copies between devices. Drivers may lack any of these functions.
+// GPU work of CudaDevice: copies on streams, GPU kernels, events. Drivers may lack most of these functions.
 #include "platform/device/device_cuda.hpp"
 
 namespace gdrkit::platform {
@@ -21,6 +21,18 @@ base::Status refuse_emulated(const char* what) noexcept {
 }
 
 }  // namespace
+
+base::Status CudaDevice::copy_to_device_async(std::uint64_t target, const void* source, std::size_t size_bytes,
+                                              Stream stream) noexcept {
+  return check_at(calls_.memcpy_host_to_device_async(target, source, size_bytes, as_pointer(stream.handle)),
+                  "cuMemcpyHtoDAsync", target, size_bytes);
+}
+
+base::Status CudaDevice::copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
+                                            Stream stream) noexcept {
+  return check_at(calls_.memcpy_device_to_host_async(target, source, size_bytes, as_pointer(stream.handle)),
+                  "cuMemcpyDtoHAsync", source, size_bytes);
+}
 
 base::Status CudaDevice::copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                               Stream stream) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DeviceScope: a device is current on this thread while it lives, and what was current before is so again after.
+// DeviceScope: makes a device current on this thread. The destructor restores the previous context.
 #pragma once
 
 #include "platform/device/device.hpp"
@@ -16,7 +16,7 @@ class DeviceScope {
     if (before_) device_.leave(*before_);
   }
 
-  /// Why the device could not be made current.
+  /// Fails with the reason if the device could not be made current.
   [[nodiscard]] base::Status status() const noexcept {
     if (before_) return {};
     return base::pass(before_);

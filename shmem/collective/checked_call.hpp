@@ -27,7 +27,7 @@ struct CollectiveCall {
   gdrkit_shmem_reduction reduction = GDRKIT_SHMEM_SUM;
 };
 
-/// A collective whose arguments are right as far as one PE can see.
+/// A collective whose arguments passed the checks that one PE can make.
 struct CheckedCall {
   CollectiveCall call;
   const char* name = "";           ///< "reduce"
@@ -39,14 +39,15 @@ struct CheckedCall {
   [[nodiscard]] bool has_data() const noexcept { return call.operation > CollectiveOperation::barrier; }
   [[nodiscard]] bool is_reduction() const noexcept { return call.operation >= CollectiveOperation::reduce; }
   [[nodiscard]] std::uint64_t element_bytes() const noexcept { return static_cast<unsigned>(call.type) & 15U; }
-  /// What all PEs must pass alike: type, reduction and root as one number.
+  /// Returns the arguments that must be equal on all PEs as one number: type, reduction and root.
   [[nodiscard]] std::uint64_t kind() const noexcept {
     return static_cast<std::uint64_t>(call.type) << 40 | static_cast<std::uint64_t>(call.reduction) << 32 |
            static_cast<std::uint32_t>(call.root);
   }
 };
 
-/// EINVAL: no such root, type or reduction; a range that leaves its symmetric object; an overlap that is not allowed.
+/// Fails with EINVAL if the root, the type or the reduction is invalid, if a range exceeds its symmetric object, or if
+/// ranges overlap that must not.
 [[nodiscard]] base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam& team,
                                                    const heap::SymmetricHeap& heap) noexcept;
 

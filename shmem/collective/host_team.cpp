@@ -22,14 +22,14 @@ HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::
       own_(own),
       lines_(members_.size()),
       first_arrivals_(std::move(first_arrivals)) {
-  is_over_machines_ = std::any_of(members_.begin(), members_.end(),
-                                  [this](int member) { return connections_.node().index_of(member) < 0; });
-  if (is_over_machines()) {
+  is_over_nodes_ = std::any_of(members_.begin(), members_.end(),
+                               [this](int member) { return connections_.node().index_of(member) < 0; });
+  if (is_over_nodes()) {
     remote_lines_.resize(members_.size());
     said_bytes_.resize(members_.size());
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (!is_over_machines() || i == static_cast<std::size_t>(own_)) {
+    if (!is_over_nodes() || i == static_cast<std::size_t>(own_)) {
       lines_[i] = &connections_.team_lines(connections_.node().index_of(members_[i]))[slot_];
       continue;
     }
@@ -133,7 +133,7 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
   own.words[note_word] = message.note;
   if (message.size_bytes != 0) std::memcpy(own.data, message.data, message.size_bytes);
   line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel);
-  if (!is_over_machines()) return meet_by_memory(what);
+  if (!is_over_nodes()) return meet_by_memory(what);
   said_bytes_[static_cast<std::size_t>(own_)] = message.size_bytes;
   return meet_by_messages(what);
 }

@@ -27,7 +27,7 @@ struct TeamRange {
   int size = 0;
 
   [[nodiscard]] int member(int index) const noexcept { return start + index * stride; }
-  /// -1: `pe` is not in it.
+  /// Returns -1 if `pe` is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept {
     if (size == 1 || stride == 0) return pe == start ? 0 : -1;
     const int distance = pe - start;
@@ -36,7 +36,7 @@ struct TeamRange {
   }
 };
 
-/// What the PEs of a team compare: a number and what it is.
+/// A number that the PEs of a team compare, and its name.
 struct Argument {
   const char* name;
   std::uint64_t value;
@@ -62,10 +62,10 @@ class HostTeam {
   [[nodiscard]] int own() const noexcept { return own_; }
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
   [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
-  /// -1: that PE of the job is not in it.
+  /// Returns -1 if that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
   /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
-  [[nodiscard]] bool is_over_machines() const noexcept { return is_over_machines_; }
+  [[nodiscard]] bool is_over_nodes() const noexcept { return is_over_nodes_; }
 
   /// Publishes this PE's data and waits for all PEs. Their data is valid until the meeting after the next. `what`, for
   /// error messages, must outlive the call. Errors: as Waiter, with the missing PE.
@@ -101,9 +101,9 @@ class HostTeam {
   const std::vector<int> members_;
   const int own_;
   std::vector<parts::TeamLine*> lines_;
-  std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over machines: data of the other members, by member
-  std::vector<std::size_t> said_bytes_;                         // over machines: size in the last meeting, by member
-  bool is_over_machines_ = false;
+  std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over nodes: data of the other members, by member
+  std::vector<std::size_t> said_bytes_;                         // over nodes: size in the last meeting, by member
+  bool is_over_nodes_ = false;
   const std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;
 };

@@ -144,7 +144,7 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
     if (auto done = transfers_.complete_all(); !done) return done;
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
-  if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {
+  if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_nodes()) {
     return exchange_in_bulk(transfers_, *prepared->team, checked, [&] { return meet(*prepared, false, {}); });
   }
   if (checked.has_data() && !fits_host_exchange(checked)) {
@@ -170,7 +170,7 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
 base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Stream stream) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
-  if (prepared->team->is_over_machines()) {
+  if (prepared->team->is_over_nodes()) {
     // This GPU cannot access all PEs of the team: the CPU performs the collective when the stream has reached it.
     auto done = connections_.with_device([&] { return connections_.device().synchronize(stream); });
     if (!done) return done;

@@ -156,7 +156,7 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.pe_stride = has_second ? members[1] - members[0] : 0;
   const std::uint64_t row = shmem::team_row_bytes(members.size());
   state.lanes = std::min(static_cast<std::int32_t>(memory_.words_bytes() / row - 1), connections_.blocks_at_once());
-  state.spans_nodes = team.is_over_machines() ? 1 : 0;
+  state.spans_nodes = team.is_over_nodes() ? 1 : 0;
   if (state.spans_nodes == 0) {
     state.first_bytes = (first - own) * stride;
     state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// StateUsers: code that keeps a copy of each PE's device state where its GPU kernels find it.
+// StateUsers: code that keeps a copy of each PE's device state for its GPU kernels.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace gdrkit::shmem_impl::core {
 
-/// Thread-safe. `fill` is called for all PEs that there are, and for each later one (fill_states).
+/// Calls `fill` for all PEs of the process. fill_states() calls it for each later PE. Thread-safe.
 base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept;
-/// Its `fill` is not called once this returned. Nothing to do for one that is not there.
+/// `fill` is not called after this function has returned. Ignores an unknown `fill`.
 void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept;
-/// Calls all of them for this PE, with its GPU current; where there are some, the PE watches for its GPU kernels. The
-/// emulated device has none.
+/// Calls all users for this PE while its GPU is current. If there are any, the PE starts to watch for its GPU kernels.
+/// Does nothing on the emulated device.
 base::Status fill_states(Pe& pe) noexcept;
 /// Calls all users for a new PE, and adds the PE to the process (keep_pe).
 base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept;

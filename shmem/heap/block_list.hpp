@@ -20,17 +20,17 @@ class BlockList {
   /// Offsets and sizes of blocks are multiples of this.
   static constexpr std::uint64_t unit_bytes = 256;
 
-  /// Adds [end(), end() + size_bytes) to what may be taken; a multiple of unit_bytes.
+  /// Adds the free range [end(), end() + size_bytes). `size_bytes` must be a multiple of unit_bytes.
   void extend(std::uint64_t size_bytes);
-  /// Takes back the last extend of this size, of which nothing may be taken.
+  /// Undoes the last extend(), which had this size. Its range must be free.
   void shrink(std::uint64_t size_bytes);
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
 
-  /// `alignment`: a power of two. Nothing when no free range is large enough.
+  /// `alignment` must be a power of two. Returns nullopt if no free range is large enough.
   [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t size_bytes, std::uint64_t alignment);
-  /// How far the list would have to be extended for take() to succeed.
+  /// Returns by how many bytes the list must be extended for take() to succeed.
   [[nodiscard]] std::uint64_t missing_bytes(std::uint64_t size_bytes, std::uint64_t alignment) const;
-  /// false when no taken block starts at `offset`.
+  /// Returns false if no taken block starts at `offset`.
   bool give_back(std::uint64_t offset);
   /// Returns the taken block that contains `offset`, with its requested size.
   [[nodiscard]] std::optional<Block> find(std::uint64_t offset) const;

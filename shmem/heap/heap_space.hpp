@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HeapSpace: a range of this process's device addresses with one slot for each PE of the machine, at one stride.
+// HeapSpace: a range of this process's device addresses with one slot for each PE of the node, at one stride.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::shmem_impl::heap {
 
-/// Memory of the application's, as others can map it.
+/// Memory of the application that other processes can map.
 struct SharedMemory {
   bootstrap::UniqueFd fd;
   std::uint64_t size_bytes = 0;  ///< of the whole allocation, which is mapped as one
@@ -31,7 +31,8 @@ class HeapSpace {
 
   virtual ~HeapSpace() = default;
 
-  /// On a GPU `calls` is the driver (nullptr: libcuda). `device` must outlive the result. ENOMEM: no address space.
+  /// On a GPU `calls` is the driver (nullptr: libcuda). `device` must outlive the result. Fails with ENOMEM if there is
+  /// too little address space.
   [[nodiscard]] static base::Result<std::unique_ptr<HeapSpace>> reserve(platform::Device& device, int slots,
                                                                         int own_slot, std::uint64_t max_bytes,
                                                                         const platform::CudaCalls* calls) noexcept;
@@ -42,17 +43,18 @@ class HeapSpace {
   }
   [[nodiscard]] virtual std::uint64_t granularity_bytes() const noexcept = 0;
 
-  /// Allocates a chunk, maps it in this PE's slot, and returns the descriptor that others attach it by.
+  /// Allocates a chunk, maps it in this PE's slot, and returns the descriptor that others pass to attach.
   [[nodiscard]] virtual base::Result<bootstrap::UniqueFd> create(std::uint64_t offset,
                                                                  std::uint64_t size_bytes) noexcept = 0;
   /// Maps another PE's chunk.
   virtual base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes,
                               bootstrap::UniqueFd chunk) noexcept = 0;
-  /// Undoes create or attach of that very chunk.
+  /// Unmaps a chunk that create or attach mapped.
   virtual base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
-  /// Memory of this PE's device that the application allocated, from the start of its allocation on. EOPNOTSUPP: memory
-  /// of a kind that cannot be shared, and what to use instead. EINVAL: the range.
+  /// Exports memory of this PE's device that the application allocated. `address` must be the start of its allocation.
+  /// Fails with EOPNOTSUPP if this kind of memory cannot be shared; the error names what to use instead. Fails with
+  /// EINVAL if the range is invalid.
   [[nodiscard]] virtual base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
   /// Maps the result of share() on that slot's PE. The granularity_bytes() before and after it must stay free of
   /// chunks.
@@ -65,7 +67,7 @@ class HeapSpace {
   std::uint64_t stride_bytes_ = 0;
 };
 
-/// As HeapSpace::reserve, which chooses by the device.
+/// HeapSpace::reserve calls one of these, depending on the device.
 [[nodiscard]] base::Result<std::unique_ptr<HeapSpace>> reserve_on_gpu(platform::Device& device, int slots, int own_slot,
                                                                       std::uint64_t max_bytes,
                                                                       const platform::CudaCalls& calls) noexcept;

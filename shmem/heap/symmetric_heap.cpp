@@ -22,7 +22,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexce
   return (value + unit - 1) / unit * unit;
 }
 
-/// What a thread found of a heap in the state of that number.
+/// A range that a thread looked up while the heap's state number was `state`.
 struct Known {
   std::uint64_t state = 0;
   Block block;
@@ -72,17 +72,17 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   const bootstrap::PeOutcome mine(own);
   std::vector<bootstrap::PeOutcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
-  // Name the PE also if it is this one: PEs of other machines receive the message.
+  // Name the PE also if it is this one: PEs of other nodes receive the message.
   base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
     agreed = bootstrap::fail_as(all[i], std::string(step) + " failed on PE " + std::to_string(node_.pes()[i]));
   }
-  auto over_machines = node_.agree_over_machines(std::move(agreed), step);
-  return own ? over_machines : own;
+  auto over_nodes = node_.agree_over_nodes(std::move(agreed), step);
+  return own ? over_nodes : own;
 }
 
-/// A chunk is in the list only once all PEs have all of it: where one fails, all undo their part.
+/// The chunk is added to the list after all PEs have mapped it. If one PE fails, all PEs undo their part.
 base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   const std::uint64_t offset = blocks_.end();
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
@@ -174,7 +174,7 @@ void SymmetricHeap::locked_change() noexcept {
   state_.store(last_state.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
+base::Result<HeapPosition> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset >= max_bytes_) {
     return base::fail(EINVAL,
@@ -187,7 +187,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
   // new state.
   const std::uint64_t state = state_.load(std::memory_order_acquire);
   for (const Known& known : mine.known) {
-    if (known.state == state && known.holds(offset, size_bytes)) return HeapRange{offset, known.chunk};
+    if (known.state == state && known.holds(offset, size_bytes)) return HeapPosition{offset, known.chunk};
   }
   const std::shared_lock lock(mutex_);
   auto block = blocks_.find(offset);
@@ -202,16 +202,16 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     const HeapChunk chunk = locked_chunk_at(offset);
     mine.known[mine.oldest] = {state_.load(std::memory_order_relaxed), *block, chunk};
     mine.oldest = (mine.oldest + 1) % std::size(mine.known);
-    return HeapRange{offset, chunk};
+    return HeapPosition{offset, chunk};
   }
   return base::fail(
       EINVAL, "cannot access %p + %" PRIu64 " bytes: the range exceeds the symmetric allocation of %" PRIu64 " bytes",
       address, size_bytes, block->size_bytes);
 }
 
-base::Result<HeapRange> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
+base::Result<HeapPosition> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
-  if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapRange{offset, chunk_at(offset)};
+  if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapPosition{offset, chunk_at(offset)};
   return base::fail(EINVAL,
                     "cannot access %p + %" PRIu64
                     " bytes: the range is not in the memory that gdrkit reserves for collectives",

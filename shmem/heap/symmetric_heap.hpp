@@ -24,35 +24,34 @@ struct HeapSizes {
   std::uint64_t reserved_bytes = 65536;  ///< the same on all PEs
 };
 
-/// A piece of device memory that was allocated, and can be pinned, as one.
+/// Device memory of one allocation, which is pinned as a whole.
 struct HeapChunk {
-  std::size_t number = 0;  ///< counted from 0: the heap's in the order of offsets, buffers by themselves
+  std::size_t number = 0;  ///< from 0, in the order of offsets; registered buffers have numbers of their own
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
-  bool is_buffer = false;  ///< the application's memory, which may be of a kind that cannot be pinned
+  bool is_buffer = false;  ///< a registered buffer; backends cannot pin some kinds of memory
 
   [[nodiscard]] std::uint64_t end() const noexcept { return offset + size_bytes; }
 };
 
-/// Part of an allocation; it may reach over the end of the chunk that it begins in.
-struct HeapRange {
+/// The start of a range in an allocation. The range may extend beyond the chunk.
+struct HeapPosition {
   std::uint64_t offset = 0;
-  HeapChunk chunk;  ///< that holds `offset`
+  HeapChunk chunk;  ///< contains `offset`
 };
 
-/// Memory of the application's own that is part of the heap's range.
+/// A buffer of the application that was registered in the heap's address range.
 struct SymmetricBuffer {
   HeapChunk chunk;
   std::uint64_t size_bytes = 0;  ///< the requested size; the chunk is the whole allocation
-  std::uint64_t address = 0;     ///< where the application has it
+  std::uint64_t address = 0;     ///< the application's own address of the buffer
 };
 
 /// One thread of each PE calls collective functions, in the same order and with the same arguments. The caller ensures
 /// this, and that the device is current. All other functions are thread-safe, also during collective calls.
 class SymmetricHeap {
  public:
-  /// The start of the heap is what its owner and peers use among themselves: HeapSizes::reserved_bytes, of which these
-  /// are zeroed.
+  /// The library uses the first HeapSizes::reserved_bytes of the heap. The first `zeroed_bytes` of them are zeroed.
   static constexpr std::uint64_t zeroed_bytes = 65536;
 
   /// Collective over the node.
@@ -61,35 +60,35 @@ class SymmetricHeap {
                                                                            const platform::CudaCalls* calls) noexcept;
 
   /// Collective over the node. Returns the offset of a new object. Grows the heap if no free block is large enough.
-  /// ENOMEM: the message names the PE whose GPU has too little memory, and nothing has changed.
+  /// Fails with ENOMEM if a GPU has too little memory; the message names its PE, and the heap is unchanged.
   [[nodiscard]] base::Result<std::uint64_t> allocate(std::uint64_t size_bytes, std::uint64_t alignment) noexcept;
-  /// EINVAL when no allocation starts at `address`.
+  /// Fails with EINVAL if no allocation starts at `address`.
   base::Status free(std::uint64_t address) noexcept;
 
-  // Buffers lie at the end of the heap's range, at the same offsets on all PEs, and growth stops before them.
+  // Buffers are at the end of the heap's range, at the same offsets on all PEs. The heap grows up to them.
 
-  /// Not collective. EEXIST: it overlaps a registered one.
+  /// Exports a buffer for the other PEs. Not collective. Fails with EEXIST if it overlaps a registered buffer.
   [[nodiscard]] base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept;
-  /// Collective over the job's PEs: the failure of any.
+  /// Collective over the job's PEs. Fails on all PEs if `own` is a failure on any of them.
   base::Status settle(const base::Status& own, const char* step) noexcept;
   /// Collective over the node. Maps the shared memory of each PE, which has the same size on all PEs of the job, and
-  /// returns its offset. On failure nothing has changed. ENOMEM: the heap's address range is full.
+  /// returns its offset. On failure nothing has changed. Fails with ENOMEM if the heap's address range is full.
   [[nodiscard]] base::Result<std::uint64_t> add_buffer(std::uint64_t address, std::uint64_t size_bytes,
                                                        const SharedMemory& memory) noexcept;
-  /// The buffer that begins there; EINVAL: none does.
+  /// Fails with EINVAL if no buffer begins there.
   [[nodiscard]] base::Result<SymmetricBuffer> find_buffer(std::uint64_t offset) const noexcept;
   /// Removes this process's mappings, which are no longer used.
   base::Status remove_buffer(std::uint64_t offset) noexcept;
 
-  /// Returns the range [address, address + size_bytes) of this PE's heap. EINVAL: it is not in one allocation.
-  [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
-  /// The same for the part that PEs use among themselves.
-  [[nodiscard]] base::Result<HeapRange> find_reserved(const void* address, std::uint64_t size_bytes) const noexcept;
-  /// Whether `address` is in this PE's slot, allocated or not.
+  /// Returns the position of `address`. Fails with EINVAL if [address, address + size_bytes) is not in one allocation.
+  [[nodiscard]] base::Result<HeapPosition> find(const void* address, std::uint64_t size_bytes) const noexcept;
+  /// The same for the reserved part of the heap.
+  [[nodiscard]] base::Result<HeapPosition> find_reserved(const void* address, std::uint64_t size_bytes) const noexcept;
+  /// Returns whether `address` is in this PE's slot, allocated or not.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return reinterpret_cast<std::uint64_t>(address) - own_base_ < max_bytes_;
   }
-  /// In this process's address space, of a PE of this node.
+  /// Returns the address in this process of an offset in the heap of a PE of this node.
   [[nodiscard]] std::uint64_t address(int slot, std::uint64_t offset) const noexcept {
     return space_->address(slot, offset);
   }
@@ -102,7 +101,7 @@ class SymmetricHeap {
   [[nodiscard]] std::uint64_t used_bytes() const noexcept;
   /// Returns whether the whole range is backed by memory, allocated or not.
   [[nodiscard]] bool has_memory(std::uint64_t offset, std::uint64_t size_bytes) const noexcept;
-  /// The chunk that holds `offset`, which has memory.
+  /// Returns the chunk that contains `offset`, which must have memory.
   [[nodiscard]] HeapChunk chunk_at(std::uint64_t offset) const noexcept;
 
  private:
@@ -111,7 +110,7 @@ class SymmetricHeap {
   base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
                             const base::Result<bootstrap::UniqueFd>& own);
   base::Status agree(const base::Status& own, const char* step);
-  /// After what was there before went away or moved: what threads found before counts no more.
+  /// Call it after a range was freed or moved. It invalidates the ranges that threads have cached.
   void locked_change() noexcept;
   [[nodiscard]] HeapChunk locked_chunk_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] const SymmetricBuffer* locked_buffer_at(std::uint64_t offset) const noexcept;
@@ -124,9 +123,9 @@ class SymmetricHeap {
   std::uint64_t own_base_ = 0;
   std::uint64_t max_bytes_ = 0;
   std::uint64_t reserved_bytes_ = 0;
-  std::uint64_t growth_end_ = 0;         // the lowest offset that buffers ever had, and one granule less
-  mutable std::shared_mutex mutex_;      // of all below
-  std::atomic<std::uint64_t> state_{0};  // a new number, never used before, after each change of what can be found
+  std::uint64_t growth_end_ = 0;         // one granule below the lowest offset that a buffer ever had
+  mutable std::shared_mutex mutex_;      // guards all below
+  std::atomic<std::uint64_t> state_{0};  // new after each change of what find() returns; unique among all heaps
   BlockList blocks_;
   std::vector<HeapChunk> chunks_;
   std::map<std::uint64_t, SymmetricBuffer> buffers_;  // by offset

@@ -18,7 +18,7 @@ constexpr std::size_t most_bytes_with_fds = 256;
 struct PeCard {
   MachineName machine;
   bootstrap::Token name{};    // of the PE's socket
-  bootstrap::Token secret{};  // of the PE's group, if the PE is the first of its machine
+  bootstrap::Token secret{};  // of the PE's group, if the PE is the first of its node
 };
 
 class RealNode final : public Node {
@@ -123,7 +123,7 @@ class RealNode final : public Node {
   std::unique_ptr<NodeArea> area_;
 };
 
-/// All PEs must set the variables or none: a PE without them would silently count as on another machine.
+/// All PEs must set the variables or none: a PE without them would silently count as on another node.
 base::Status check_stated(const std::vector<PeCard>& cards) {
   for (std::size_t pe = 1; pe < cards.size(); ++pe) {
     const bool is_stated = cards[pe].machine.is_stated != 0;
@@ -136,13 +136,13 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
   return {};
 }
 
-/// The PEs of this PE's machine, and this PE's socket or its connection to the first of them.
+/// The PEs of this PE's node, and this PE's socket or its connection to the first of them.
 struct Meeting {
   std::vector<int> pes;        ///< ascending; the first is the centre
   bootstrap::UniqueFd socket;  ///< on the first PE: listens; on the others: connected and introduced to the first
 };
 
-/// Connects to the first PE of a machine and sends this PE's introduction.
+/// Connects to the first PE of a node and sends this PE's introduction.
 base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int first, const PeCard& card,
                                         const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
@@ -166,12 +166,12 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
 
 /// Result of a PE in one round of meet().
 struct Attempt {
-  std::int32_t reached = -1;  ///< the first of its machine; -1: not known yet
+  std::int32_t reached = -1;  ///< the first of its node; -1: not known yet
   bootstrap::PeOutcome outcome;
 };
 
-/// All PEs with the same machine name try to connect to the first of them. PEs that fail are on another machine, and
-/// repeat this among themselves. So there is one round for each machine of that name, and one round in all if names are
+/// All PEs with the same machine name try to connect to the first of them. PEs that fail are on another node, and
+/// repeat this among themselves. So there is one round for each node with that name, and one round in all if names are
 /// unique. If the user stated the name, a failure is an error, because the user expects shared memory.
 base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCard>& cards,
                            bootstrap::LocalListener listener, const bootstrap::MeetingPlace& place,
@@ -205,7 +205,7 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
       const bootstrap::PeOutcome& outcome = (*all)[pe].outcome;
       if (outcome.errno_value != 0) return fail_as(outcome, "PE " + std::to_string(pe));
       first_of[pe] = (*all)[pe].reached;
-      // Each round determines the PEs of at least one machine.
+      // Each round determines the PEs of at least one node.
       if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
       return base::fail(EPROTO, "PE %zu sent invalid data about its node; use one release of gdrkit for all PEs", pe);
     }
@@ -267,7 +267,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
   if (!meeting) return base::pass(meeting);
   area_bytes += meeting->pes.size() * bytes_for_each;
   auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
-  // One machine's failure is every machine's: all end with its reason.
+  // If one node fails, all nodes fail with its reason.
   const base::Status founded = node ? base::Status{} : base::Status(base::pass(node));
   const auto outcomes = exchange.gather(bootstrap::PeOutcome(founded), "starting each node");
   if (!founded) return base::pass(founded);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Node: the PEs of one machine: shared memory, exchange of file descriptors, and liveness.
+// Node: the PEs of one machine that can share memory: the shared memory, exchange of file descriptors, and liveness.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ namespace gdrkit::shmem_impl::node {
 /// MeetingPlace). Processes of other users cannot join.
 class Node {
  public:
-  /// Collective over all PEs of `exchange`, which is not used after it returned. The machine is recognised by its boot
-  /// identifier and by whether a connection to the PE succeeds: PEs in other network namespaces (containers) are on
-  /// other nodes. `area_bytes` of zeroed memory are shared by the node's PEs.
+  /// Collective over all PEs of `exchange`, which is not used after the call. PEs are on one node if their machines
+  /// have the same boot identifier and they can connect. PEs in other network namespaces (containers) are on other
+  /// nodes. The node's PEs share `area_bytes` of zeroed memory.
   [[nodiscard]] static base::Result<std::unique_ptr<Node>> join(bootstrap::Exchange& exchange, std::size_t area_bytes,
                                                                 std::chrono::milliseconds limit) noexcept;
   virtual ~Node() = default;
@@ -50,10 +50,11 @@ class Node {
   /// Announces that this PE finalizes: its end is not a failure from now on.
   virtual void leave() noexcept = 0;
 
-  /// Makes progress on messages of other machines, if any. Call it in waits.
+  /// Makes progress on messages of other nodes, if any. Call it in waits.
   virtual void poll() noexcept {}
-  /// Collective over the job's PEs, one thread each, with the same status on all PEs of a node: the failure of any.
-  virtual base::Status agree_over_machines(base::Status status, const char* /*step*/) noexcept { return status; }
+  /// Collective over the job's PEs, one thread each, with the same status on all PEs of a node. Fails on all PEs if one
+  /// node's status is a failure.
+  virtual base::Status agree_over_nodes(base::Status status, const char* /*step*/) noexcept { return status; }
 };
 
 }  // namespace gdrkit::shmem_impl::node

@@ -30,7 +30,7 @@ class NodeArea {
   [[nodiscard]] bool is_locked(std::size_t index) const noexcept;
   [[nodiscard]] bool has_left(std::size_t index) const noexcept;
   void set_left() noexcept;
-  /// The first PE that was lost, by its number in the job, of this machine or another; -1: none yet.
+  /// The first PE that was lost, by its number in the job, of this node or another; -1: none yet.
   [[nodiscard]] int first_lost() const noexcept;
   /// Returns the PE that was recorded first: another PE may have recorded a different one before.
   int note_lost(int pe) noexcept;

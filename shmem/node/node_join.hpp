@@ -10,7 +10,7 @@
 namespace gdrkit::shmem_impl::node {
 
 /// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
-/// `bytes_for_each` in addition for each PE of the machine. PEs connect at `place`. EHOSTUNREACH: a PE with the same
+/// `bytes_for_each` in addition for each PE of the node. PEs connect at `place`. EHOSTUNREACH: a PE with the same
 /// stated machine name is unreachable. EPROTO: only some PEs state their machines.
 [[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
                                                             std::size_t area_bytes, std::chrono::milliseconds limit,

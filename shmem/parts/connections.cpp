@@ -87,13 +87,13 @@ base::Status Connections::connect(const ConnectionOptions& options) {
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
-  if (auto joined = join_machine(**exchange, options); !joined) return joined;
+  if (auto joined = join_node(**exchange, options); !joined) return joined;
   if (node_pes() != n_pes_ && options.ucx_calls == nullptr) remote::Remote::prepare();
   if (auto made = make_heap(**exchange, options); !made) return made;
   return make_transports();
 }
 
-base::Status Connections::join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+base::Status Connections::join_node(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
   auto place = bootstrap::MeetingPlace::open(options.socket_folder);
   if (!place) return base::pass(place);
   auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
@@ -255,8 +255,8 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
 base::Status Connections::make_transports() {
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
-  // All that the library launches, and now: in a capture, or while GPU kernels wait for each other, it would be too
-  // late.
+  // Load all GPU kernels that the library launches now. During a capture, or while GPU kernels wait for each other, it
+  // would be too late.
   using platform::GpuKernel;
   auto loaded = platform::GpuKernels::load<GpuKernel::atomic, GpuKernel::collective, GpuKernel::stream_signal,
                                            GpuKernel::stream_value, GpuKernel::stream_wait>(*device_);
@@ -289,45 +289,39 @@ base::Status Connections::make_transports() {
 }
 
 transport::TransportSetting Connections::transport_setting() const noexcept {
-  return {device_.get(), heap_.get(),     node_pes(),  node_pes(),
-          remote_.get(), own_heap_.get(), remote_way_, reading_engine_.c_str()};
+  return {device_.get(), heap_.get(), node_pes(), remote_.get(), own_heap_.get(), remote_way_, reading_engine_.c_str()};
 }
 
 std::size_t Connections::slots() const noexcept {
   return static_cast<std::size_t>(node_pes() + (remote_ != nullptr ? n_pes_ : 0));
 }
 
-base::Result<int> Connections::slot_of(int pe) const noexcept {
-  if (pe < 0 || pe >= n_pes_) {
-    // The usual mistake of a first program: it was started without a launcher.
-    if (n_pes_ == 1) {
-      return base::fail(EINVAL,
-                        "PE %d is out of range: the job has 1 PE; start more PEs with gdrkit run -n N -- program", pe);
-    }
-    return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
+base::Status Connections::check_pe(int pe) const noexcept {
+  if (pe >= 0 && pe < n_pes_) return {};
+  // The usual mistake of a first program: it was started without a launcher.
+  if (n_pes_ == 1) {
+    return base::fail(EINVAL, "PE %d is out of range: the job has 1 PE; start more PEs with gdrkit run -n N -- program",
+                      pe);
   }
+  return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
+}
+
+base::Result<int> Connections::slot_of(int pe) const noexcept {
+  if (pe < 0 || pe >= n_pes_) return base::pass(check_pe(pe));
   const int index = node_->index_of(pe);
   return index >= 0 ? index : node_pes() + pe;
 }
 
-base::Result<PeerRange> Connections::find(const void* address, std::size_t size_bytes, int pe) const noexcept {
-  auto slot = slot_of(pe);
-  if (!slot) return base::pass(slot);
-  auto range = heap_->find(address, size_bytes);
-  if (!range) return base::pass(range);
-  return PeerRange{*slot, *range};
-}
-
 base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
-  auto remote = find(address, size_bytes, pe);
-  if (!remote) return base::pass(remote);
-  if (is_remote(remote->slot)) {
+  auto peer_position = find(address, size_bytes, pe);
+  if (!peer_position) return base::pass(peer_position);
+  if (is_remote(peer_position->slot)) {
     return base::fail(
         EOPNOTSUPP,
         "cannot use PE %d's memory on a stream: the PE is on another node; use a function that has no stream argument",
         pe);
   }
-  return heap_->address(remote->slot, remote->range.offset);
+  return heap_->address(peer_position->slot, peer_position->position.offset);
 }
 
 void Connections::announce_exit(int status) noexcept {

@@ -37,15 +37,15 @@ struct ConnectionOptions {
   void* allgather_argument = nullptr;
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;  ///< 0: the memory size of the largest GPU
-  bool is_p2p_disabled = false;      ///< treat every other PE as a PE of another machine; all PEs must pass the same
-  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number are on one machine
+  bool is_p2p_disabled = false;      ///< treat every other PE as a PE of another node; all PEs must pass the same
+  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number are on one node
   std::string host_id;               ///< as in StatedMachine
   std::string socket_folder;         ///< for the MeetingPlace; "": abstract socket names
   transport::RemoteWay remote_way = transport::RemoteWay::automatic;
   std::string reading_engine;                     ///< as in TransportSetting
   const platform::UcxCalls* ucx_calls = nullptr;  ///< nullptr: load the installed UCX when it is needed
   std::chrono::milliseconds remote_silence{
-      7000};  ///< a PE of another machine that sends nothing for this time counts as dead
+      7000};  ///< a PE of another node that sends nothing for this time counts as dead
 };
 
 /// A PE's GPU.
@@ -58,10 +58,10 @@ struct PeGpu {
 /// until their limit. PEs in different processes share a GPU in time slices, unless MPS runs them together.
 [[nodiscard]] int blocks_at_once(const std::vector<PeGpu>& gpus) noexcept;
 
-/// A PE's copy of a range of the symmetric heap.
-struct PeerRange {
+/// A position in the heap of a PE.
+struct PeerPosition {
   int slot = 0;  ///< the PE's number in the transports
-  heap::HeapRange range;
+  heap::HeapPosition position;
 };
 
 /// Thread-safe, except start and close. Returned references are valid as long as this object.
@@ -74,7 +74,7 @@ class Connections {
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
-  /// Ends the connections to other machines.
+  /// Ends the connections to other nodes.
   void close() noexcept;
 
   [[nodiscard]] int pe() const noexcept { return pe_; }
@@ -97,23 +97,33 @@ class Connections {
   [[nodiscard]] transport::Atomics& atomics() const noexcept { return *atomics_; }
   [[nodiscard]] node::Node& node() const noexcept { return *node_; }
   [[nodiscard]] heap::SymmetricHeap& heap() const noexcept { return *heap_; }
-  /// Returns nullptr if all PEs are on this machine.
+  /// Returns nullptr if all PEs are on this node.
   [[nodiscard]] remote::Remote* remote() const noexcept { return remote_.get(); }
 
   [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
-  /// Returns the first transport that can serve `slot`. Earlier transports serve only PEs of this machine.
+  /// Returns the first transport that can serve `slot`. Earlier transports serve only PEs of this node.
   [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
   /// Returns the arguments of transport constructors.
   [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
-  /// Returns the number of slots: one for each PE.
+  /// Returns the number of slots: one for each PE of this node, and with other nodes another one for each PE of the
+  /// job.
   [[nodiscard]] std::size_t slots() const noexcept;
   /// Fails with EINVAL if `pe` is out of range.
+  base::Status check_pe(int pe) const noexcept;
+  /// Fails like check_pe.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
-  /// Returns the range of `pe`'s heap that corresponds to [address, address + size_bytes) of this PE's heap. Fails with
-  /// EINVAL if the range exceeds its allocation.
-  [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
-  /// Returns the address at which this PE's GPU accesses that range. Fails with EOPNOTSUPP if the GPU cannot access it.
+  /// Returns the position in `pe`'s heap that corresponds to `address` in this PE's heap. Fails with EINVAL if
+  /// [address, address + size_bytes) is not in one allocation.
+  [[nodiscard]] base::Result<PeerPosition> find(const void* address, std::size_t size_bytes, int pe) const noexcept {
+    const auto slot = slot_of(pe);
+    if (!slot) return base::pass(slot);
+    const auto position = heap_->find(address, size_bytes);
+    if (!position) return base::pass(position);
+    return PeerPosition{*slot, *position};
+  }
+  /// Returns the address at which this PE's GPU accesses that position. Fails with EOPNOTSUPP if the GPU cannot access
+  /// it.
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept {
     auto at = reach(address, 1, pe);
@@ -121,10 +131,10 @@ class Connections {
     return reinterpret_cast<void*>(*at);
   }
 
-  // Memory that the PEs of this machine share. `index` is a PE's position in the node.
+  // Memory that the PEs of this node share. `index` is a PE's position in the node.
   /// Announces that this PE ends the whole job with that status.
   void announce_exit(int status) noexcept;
-  /// Returns the status that a PE of this machine announced, if any.
+  /// Returns the status that a PE of this node announced, if any.
   [[nodiscard]] std::optional<int> announced_exit() const noexcept;
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
@@ -139,7 +149,7 @@ class Connections {
  private:
   Connections() noexcept = default;
   base::Status connect(const ConnectionOptions& options);
-  base::Status join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options);
+  base::Status join_node(bootstrap::Exchange& exchange, const ConnectionOptions& options);
   base::Status open_device(const ConnectionOptions& options);
   base::Status start_remote(bootstrap::Exchange& exchange, const ConnectionOptions& options);
   base::Status make_heap(bootstrap::Exchange& exchange, const ConnectionOptions& options);

@@ -28,7 +28,7 @@ class GpuCode {
   [[nodiscard]] gdrkit_shmem_device_state state() const noexcept;
   /// From now on, waits of this PE's GPU kernels also end if another PE ends.
   base::Status watch_peers() noexcept { return control_->watch(); }
-  /// Like watch_peers, and starts the proxy. GPU kernels can access PEs of other machines only after this call.
+  /// Like watch_peers, and starts the proxy. GPU kernels can access PEs of other nodes only after this call.
   base::Status watch() noexcept;
   /// Fails with ETIMEDOUT if a wait of a GPU kernel timed out, and with ECONNRESET if it ended because a PE ended. Each
   /// such wait is reported once.

@@ -11,32 +11,32 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Result of a common step on one machine. It is sent with file descriptors, which limits its size.
-struct MachineOutcome {
-  std::int32_t pe = -1;  ///< the first of the machine that failed; -1: none
+/// Result of a common step on one node. It is sent with file descriptors, which limits its size.
+struct NodeOutcome {
+  std::int32_t pe = -1;  ///< the first of the node that failed; -1: none
   bootstrap::PeOutcome outcome;
 };
-static_assert(sizeof(MachineOutcome) <= 256);
+static_assert(sizeof(NodeOutcome) <= 256);
 
 /// Of two failures, selects the one of the lower PE, so that all PEs get the same result.
 void fold_outcomes(void* state, const void* other) {
-  auto& mine = *static_cast<MachineOutcome*>(state);
-  MachineOutcome theirs;
+  auto& mine = *static_cast<NodeOutcome*>(state);
+  NodeOutcome theirs;
   std::memcpy(&theirs, other, sizeof theirs);
   if (theirs.pe >= 0 && (mine.pe < 0 || theirs.pe < mine.pe)) mine = theirs;
 }
 
 }  // namespace
 
-base::Status JobNode::agree_over_machines(base::Status status, const char* step) noexcept try {
-  MachineOutcome mine;
+base::Status JobNode::agree_over_nodes(base::Status status, const char* step) noexcept try {
+  NodeOutcome mine;
   const auto note = [&](const base::Status& done) {
     if (!done) mine = {pes().front(), bootstrap::PeOutcome(done)};
   };
   note(status);
   if (remote_.is_leader()) note(remote_.meet(&mine, sizeof mine, &fold_outcomes, step));
   if (pes().size() > 1) {
-    std::vector<MachineOutcome> all(pes().size());
+    std::vector<NodeOutcome> all(pes().size());
     if (auto told = exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
     mine = all.front();
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// JobNode: the node in a job over several machines. It adds the PEs of other machines to the node.
+// JobNode: the node in a job over several nodes. It adds the PEs of other nodes to the node.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// Both must outlive it.
+/// `remote` must outlive it.
 class JobNode final : public node::Node {
  public:
   JobNode(std::unique_ptr<node::Node> node, remote::Remote& remote) noexcept
@@ -38,7 +38,7 @@ class JobNode final : public node::Node {
     node_->leave();
   }
   void poll() noexcept override { remote_.poll(); }
-  base::Status agree_over_machines(base::Status status, const char* step) noexcept override;
+  base::Status agree_over_nodes(base::Status status, const char* step) noexcept override;
 
  private:
   std::unique_ptr<node::Node> node_;

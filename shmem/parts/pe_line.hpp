@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeLine and TeamLine: the state of a PE that the other PEs of its machine read in shared host memory.
+// PeLine and TeamLine: the state of a PE that the other PEs of its node read in shared host memory.
 #pragma once
 
 #include <atomic>
@@ -30,14 +30,14 @@ struct AgreedCalls {
   AgreedCall different;
 };
 
-/// One PE writes it; the other PEs of its machine read it. The shared area is an array of PeLine, indexed by the PE's
-/// position on the machine. A PeLine has two cache lines, because CPUs fetch them in pairs.
+/// One PE writes it; the other PEs of its node read it. The shared area is an array of PeLine, indexed by the PE's
+/// position on the node. A PeLine has two cache lines, because CPUs fetch them in pairs.
 struct alignas(128) PeLine {
   std::atomic<std::uint64_t> arrivals;  ///< number of synchronizations that this PE has reached
   // What it was called with, valid between two synchronisations.
   std::atomic<std::uint64_t> operation;
   std::atomic<std::uint64_t> arguments[2];
-  // Used by the machine's first PE in a job over several machines: the number of synchronizations that all machines
+  // Used by the node's first PE in a job over several nodes: the number of synchronizations that all nodes
   // have completed, and the calls in the last one.
   std::atomic<std::uint64_t> released;
   AgreedCalls calls;

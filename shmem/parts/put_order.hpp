@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PutOrder: keeps puts to one PE in order across fences, where several transports carry them.
+// PutOrder: keeps puts to one PE in order across fences if several transports perform them.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,8 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// A transport keeps its own puts to a PE in order. So a fence only increments a counter. Earlier puts of another
-/// transport are completed when the next put selects a transport; with the same transport that is not necessary.
-/// Thread-safe.
+/// A transport keeps its own puts to a PE in order. So a fence only increments a counter. When the next put selects a
+/// transport, the earlier puts of other transports are completed. Thread-safe.
 class PutOrder {
  public:
   void open(std::size_t slots, std::size_t transports) {
@@ -24,8 +23,8 @@ class PutOrder {
   }
   void fence() noexcept { fences_.fetch_add(1, std::memory_order_acq_rel); }
 
-  /// Completes what transports other than `chosen` were given for this slot before the last fence, and has `chosen`
-  /// keep what it was given itself in order.
+  /// Completes the puts to this slot that other transports than `chosen` received before the last fence. Calls order()
+  /// of `chosen` if its own earlier puts are pending.
   base::Status before_put(int slot, std::size_t chosen,
                           const std::vector<std::unique_ptr<transport::Transport>>& transports) noexcept {
     const std::uint64_t now = fences_.load(std::memory_order_acquire);
@@ -46,10 +45,10 @@ class PutOrder {
   }
 
  private:
-  /// State of one transport and one slot: puts before this number of fences are
+  /// State of one transport and one slot, as numbers of fences.
   struct Puts {
-    std::atomic<std::uint64_t> complete{0};
-    std::atomic<std::uint64_t> ordered{0};  ///< done before what this transport is given from now on
+    std::atomic<std::uint64_t> complete{0};  ///< Puts before this fence have arrived.
+    std::atomic<std::uint64_t> ordered{0};   ///< Puts before this fence arrive before later puts of this transport.
   };
   [[nodiscard]] Puts& puts_of(int slot, std::size_t transport) const noexcept {
     return puts_[static_cast<std::size_t>(slot) * transports_ + transport];

@@ -42,7 +42,7 @@ base::Status Streams::put_with(void* target, const void* source, std::size_t siz
     return by_cpu_in_order(target, size_bytes, pe, stream,
                            [&] { return transfers_.put(target, source, size_bytes, pe, false); });
   }
-  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (auto known = connections_.check_pe(pe); !known) return known;
   if (size_bytes == 0 && signal.address == 0) return {};
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
@@ -58,7 +58,7 @@ base::Status Streams::put_with(void* target, const void* source, std::size_t siz
 base::Status Streams::put_value(void* target, const void* value, std::size_t size_bytes, int pe,
                                 void* stream) noexcept {
   if (is_beyond_gpu(pe)) return put_with(target, value, size_bytes, pe, {}, stream);
-  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (auto known = connections_.check_pe(pe); !known) return known;
   if (size_bytes == 0) return {};
   auto at = connections_.reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
@@ -75,7 +75,7 @@ base::Status Streams::get(void* target, const void* source, std::size_t size_byt
     return by_cpu_in_order(source, size_bytes, pe, stream,
                            [&] { return transfers_.get(target, source, size_bytes, pe, false); });
   }
-  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (auto known = connections_.check_pe(pe); !known) return known;
   if (size_bytes == 0) return {};
   auto at = connections_.reach(source, size_bytes, pe);
   if (!at) return base::pass(at);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The PEs of a machine synchronize through shared memory. The first PE of each machine then synchronizes with the first
-// PEs of the other machines, and releases the PEs of its own.
+// The PEs of a node synchronize through shared memory. The first PE of each node then synchronizes with the first
+// PEs of the other nodes, and releases the PEs of its own.
 #include "shmem/parts/synchronization.hpp"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ base::Status wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t wan
 /// Ordering: the store of a PE's count releases its earlier accesses; every PE that loads the count acquires them.
 base::Status Synchronization::sync_all(const char* what) noexcept {
   if (connections_.remote() != nullptr) {
-    auto met = sync_machines(what, {connections_.pe(), 0, {}}, connections_.limit());
+    auto met = sync_nodes(what, {connections_.pe(), 0, {}}, connections_.limit());
     return met ? base::Status() : base::Status(base::pass(met));
   }
   const std::uint64_t arrival = own_line().arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -101,7 +101,7 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
                                     std::uint64_t second) noexcept {
   const AgreedCall own{connections_.pe(), operation, {first, second}};
   if (connections_.remote() != nullptr) {
-    auto calls = sync_machines(what, own, connections_.limit());
+    auto calls = sync_nodes(what, own, connections_.limit());
     return calls ? compare_calls(what, *calls) : base::Status(base::pass(calls));
   }
   publish(own, own_line());
@@ -114,10 +114,10 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
   return compare_calls(what, calls);
 }
 
-/// Ordering: as in sync_all on one machine. The first PE acquires the arrivals of the others, and releases the others
-/// after it has synchronized with the other machines.
-base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const AgreedCall& call,
-                                                         std::chrono::milliseconds limit) noexcept {
+/// Ordering: as in sync_all on one node. The first PE acquires the arrivals of the others, and releases the others
+/// after it has synchronized with the other nodes.
+base::Result<AgreedCalls> Synchronization::sync_nodes(const char* what, const AgreedCall& call,
+                                                      std::chrono::milliseconds limit) noexcept {
   const std::vector<int>& pes = connections_.node().pes();
   PeLine& root = connections_.line(0);
   publish(call, own_line());
@@ -142,7 +142,7 @@ base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const
 
 /// Other PEs regard a PE that closes its connections as dead. So each PE waits until all have announced their end.
 void Synchronization::wait_for_farewell() noexcept {
-  if (connections_.remote() != nullptr) (void)sync_machines("finalize", {connections_.pe(), 0, {}}, farewell_limit);
+  if (connections_.remote() != nullptr) (void)sync_nodes("finalize", {connections_.pe(), 0, {}}, farewell_limit);
 }
 
 }  // namespace gdrkit::shmem_impl::parts

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Synchronization: barriers over all PEs of a job, on one or several machines, and comparison of their calls.
+// Synchronization: barriers over all PEs of a job, on one or several nodes, and comparison of their calls.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,13 @@ class Synchronization {
   base::Status sync_all(const char* what) noexcept;
   /// Fails with EPROTO if the PEs' operations or arguments differ. Returns after all PEs have compared them.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
-  /// In a job over several machines, waits until all PEs end. Otherwise a PE that closes its connections would be
+  /// In a job over several nodes, waits until all PEs end. Otherwise a PE that closes its connections would be
   /// regarded as dead.
   void wait_for_farewell() noexcept;
 
  private:
-  [[nodiscard]] base::Result<AgreedCalls> sync_machines(const char* what, const AgreedCall& call,
-                                                        std::chrono::milliseconds limit) noexcept;
+  [[nodiscard]] base::Result<AgreedCalls> sync_nodes(const char* what, const AgreedCall& call,
+                                                     std::chrono::milliseconds limit) noexcept;
   [[nodiscard]] PeLine& own_line() const noexcept { return connections_.line(own_index_); }
 
   Connections& connections_;

@@ -16,7 +16,7 @@ namespace gdrkit::shmem_impl::parts {
 class TeamMemory {
  public:
   TeamMemory() noexcept = default;
-  /// The same on all PEs, as n_pes and the heap's largest size are.
+  /// The layout is the same on all PEs, because n_pes and the heap's limit are.
   TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
       : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 2 * row_bytes(n_pes))),
         scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_scratch_bytes)),
@@ -41,7 +41,7 @@ class TeamMemory {
   static constexpr std::uint64_t smallest_words_bytes = 16384;
   static constexpr std::uint64_t smallest_scratch_bytes = 16384;
   static constexpr std::uint64_t largest_scratch_bytes = 524288;  // 64 KiB per pair of PEs without flow control
-  // Of the team that most programs use. A broadcast of 2 MiB in shares needs 8 MiB.
+  // For the team that most programs use. A broadcast of 2 MiB in shares needs 8 MiB.
   static constexpr std::uint64_t largest_world_scratch_bytes = std::uint64_t{8} << 20;
   static constexpr int world_slot = GDRKIT_SHMEM_TEAM_WORLD;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TransferProxyWork: executes commands of a PE's GPU kernels for PEs of other machines, through the PE's Transfers.
+// TransferProxyWork: executes commands of a PE's GPU kernels for PEs of other nodes, through the PE's Transfers.
 #pragma once
 
 #include "base/result.hpp"

@@ -98,64 +98,61 @@ void Transfers::stop_proxy() noexcept {
 base::Result<transport::LocalMemory> Transfers::kind_of_memory(const void* address,
                                                                std::size_t size_bytes) const noexcept {
   if (connections_.heap().contains(address)) {
-    auto range = connections_.heap().find(address, size_bytes);
-    if (!range) return base::pass(range);
+    if (auto known = connections_.heap().find(address, size_bytes); !known) return base::pass(known);
     return transport::LocalMemory::heap;
   }
   return buffers_.kind_of(address, size_bytes, connections_.cuda());
 }
 
 base::Status Transfers::put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
-  const auto slot = connections_.slot_of(pe);
-  if (!slot) return base::pass(slot);
-  if (size_bytes == 0) return {};
-  const auto range = connections_.heap().find(target, size_bytes);
-  if (!range) return base::pass(range);
+  if (size_bytes == 0) return connections_.check_pe(pe);
+  const auto peer_target = connections_.find(target, size_bytes, pe);
+  if (!peer_target) return base::pass(peer_target);
   if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
-  auto carried = put_by(*slot, *range, source, size_bytes, is_async);
+  auto carried = put_by(*peer_target, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   return {};
 }
 
-base::Result<std::size_t> Transfers::put_by(int slot, const heap::HeapRange& range, const void* source,
-                                            std::size_t size_bytes, bool is_async) noexcept {
+base::Result<std::size_t> Transfers::put_by(const PeerPosition& target, const void* source, std::size_t size_bytes,
+                                            bool is_async) noexcept {
   auto memory = kind_of_memory(source, size_bytes);
   if (!memory) return base::pass(memory);
+  const int slot = target.slot;
   return with_transport(transports_, connections_.first_transport(slot), slot, size_bytes, true, *memory,
                         [&](std::size_t i) {
                           if (auto ordered = order_.before_put(slot, i, transports_); !ordered) return ordered;
-                          return transports_[i]->put(slot, range, source, size_bytes, *memory, is_async);
+                          return transports_[i]->put(slot, target.position, source, size_bytes, *memory, is_async);
                         });
 }
 
 base::Status Transfers::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
-  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
-  if (size_bytes == 0) return {};
-  auto remote = connections_.find(source, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  if (size_bytes == 0) return connections_.check_pe(pe);
+  const auto peer_source = connections_.find(source, size_bytes, pe);
+  if (!peer_source) return base::pass(peer_source);
   if (target == nullptr) return base::fail(EINVAL, "cannot get from PE %d: the target is NULL", pe);
   auto memory = kind_of_memory(target, size_bytes);
   if (!memory) return base::pass(memory);
-  auto carried =
-      with_transport(transports_, connections_.first_transport(remote->slot), remote->slot, size_bytes, false, *memory,
-                     [&](std::size_t i) {
-                       return transports_[i]->get(remote->slot, remote->range, target, size_bytes, *memory, is_async);
-                     });
+  auto carried = with_transport(transports_, connections_.first_transport(peer_source->slot), peer_source->slot,
+                                size_bytes, false, *memory, [&](std::size_t i) {
+                                  return transports_[i]->get(peer_source->slot, peer_source->position, target,
+                                                             size_bytes, *memory, is_async);
+                                });
   if (!carried) return base::pass(carried);
   return {};
 }
 
 /// Uses `transport` if given. Otherwise a fence orders the store after the data of all transports, and the function
 /// selects a transport for the word.
-base::Status Transfers::store_word(const PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
+base::Status Transfers::store_word(const PeerPosition& word, std::uint64_t value, std::size_t size_bytes,
                                    std::optional<std::size_t> transport) noexcept {
   if (!transport) {
-    auto carried = put_by(remote.slot, remote.range, &value, size_bytes, false);
+    auto carried = put_by(word, &value, size_bytes, false);
     if (!carried) return base::pass(carried);
     return {};
   }
-  if (auto ordered = transports_[*transport]->order(remote.slot); !ordered) return ordered;
-  return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, transport::LocalMemory::host,
+  if (auto ordered = transports_[*transport]->order(word.slot); !ordered) return ordered;
+  return transports_[*transport]->put(word.slot, word.position, &value, size_bytes, transport::LocalMemory::host,
                                       false);
 }
 
@@ -168,44 +165,43 @@ base::Status Transfers::signal(void* word, std::uint64_t value, gdrkit_shmem_sig
 base::Status Transfers::put_signal(void* target, const void* source, std::size_t size_bytes, void* word,
                                    std::uint64_t value, gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
   // Check the word first, so that nothing is written if it is invalid.
-  auto signal_word = connections_.find(word, sizeof value, pe);
+  const auto signal_word = connections_.find(word, sizeof value, pe);
   if (!signal_word) return base::pass(signal_word);
   if (size_bytes == 0) return signal(word, value, operation, pe);
-  auto remote = connections_.find(target, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  const auto peer_target = connections_.find(target, size_bytes, pe);
+  if (!peer_target) return base::pass(peer_target);
   if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
   if (operation != GDRKIT_SHMEM_SIGNAL_ADD) {
-    return put_then_store(remote->slot, remote->range, source, size_bytes, signal_word->range, value, is_async);
+    return put_then_store(*peer_target, source, size_bytes, *signal_word, value, is_async);
   }
-  auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
+  auto carried = put_by(*peer_target, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
-  // Messages to another machine stay in order. An update by this GPU needs completed data.
-  auto done =
-      connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
+  // Messages to another node stay in order. An update by this GPU needs completed data.
+  auto done = connections_.is_remote(peer_target->slot) ? transports_[*carried]->order(peer_target->slot)
+                                                        : complete(peer_target->slot);
   if (!done) return done;
   return signal(word, value, operation, pe);
 }
 
-base::Status Transfers::put_then_store(int slot, const heap::HeapRange& range, const void* source,
-                                       std::size_t size_bytes, const heap::HeapRange& word, std::uint64_t value,
-                                       bool is_async) noexcept {
-  auto carried = put_by(slot, range, source, size_bytes, is_async);
+base::Status Transfers::put_then_store(const PeerPosition& target, const void* source, std::size_t size_bytes,
+                                       const PeerPosition& word, std::uint64_t value, bool is_async) noexcept {
+  auto carried = put_by(target, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   // Each transport keeps its order, so the same transport writes the word after the data.
-  const bool is_pending = transports_[*carried]->is_pending(slot);
-  return store_word({slot, word}, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
+  const bool is_pending = transports_[*carried]->is_pending(target.slot);
+  return store_word(word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
 }
 
 base::Status Transfers::put_to_team(void* target, const void* source, std::size_t size_bytes, void* word,
                                     std::uint64_t value, int pe) noexcept {
   const auto slot = connections_.slot_of(pe);
   if (!slot) return base::pass(slot);
-  const auto word_range = connections_.heap().find_reserved(word, sizeof value);
-  if (!word_range) return base::pass(word_range);
-  if (size_bytes == 0) return store_word({*slot, *word_range}, value, sizeof value, std::nullopt);
-  const auto range = connections_.heap().find_reserved(target, size_bytes);
-  if (!range) return base::pass(range);
-  return put_then_store(*slot, *range, source, size_bytes, *word_range, value, false);
+  const auto word_position = connections_.heap().find_reserved(word, sizeof value);
+  if (!word_position) return base::pass(word_position);
+  if (size_bytes == 0) return store_word({*slot, *word_position}, value, sizeof value, std::nullopt);
+  const auto position = connections_.heap().find_reserved(target, size_bytes);
+  if (!position) return base::pass(position);
+  return put_then_store({*slot, *position}, source, size_bytes, {*slot, *word_position}, value, false);
 }
 
 base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
@@ -220,10 +216,10 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shme
         "cannot perform an atomic operation at %p: the address is not a multiple of %zu bytes; pass an aligned address",
         target, size_bytes);
   }
-  auto remote = connections_.find(target, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  const auto peer_word = connections_.find(target, size_bytes, pe);
+  if (!peer_word) return base::pass(peer_word);
   if (operation == GDRKIT_SHMEM_ATOMIC_SET && fetched == nullptr) {
-    return store_word(*remote, operand, size_bytes, std::nullopt);
+    return store_word(*peer_word, operand, size_bytes, std::nullopt);
   }
   if (operation == GDRKIT_SHMEM_ATOMIC_FETCH) {
     std::uint64_t value = 0;
@@ -232,12 +228,12 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shme
     return get(fetched, target, size_bytes, pe, is_async);
   }
   const auto performed = operation == GDRKIT_SHMEM_ATOMIC_SET ? GDRKIT_SHMEM_ATOMIC_SWAP : operation;
-  if (connections_.is_remote(remote->slot)) {
-    return connections_.remote()->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed),
+  if (connections_.is_remote(peer_word->slot)) {
+    return connections_.remote()->update(pe, peer_word->position.offset, size_bytes, static_cast<unsigned>(performed),
                                          operand, compare, fetched, is_async);
   }
-  return connections_.atomics().run(connections_.heap().address(remote->slot, remote->range.offset), size_bytes,
-                                    performed, operand, compare, fetched);
+  return connections_.atomics().run(connections_.heap().address(peer_word->slot, peer_word->position.offset),
+                                    size_bytes, performed, operand, compare, fetched);
 }
 
 base::Status Transfers::complete(int slot) noexcept {

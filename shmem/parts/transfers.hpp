@@ -50,7 +50,8 @@ class Transfers {
   /// Completes all transfers of this PE's CPU and its GPU kernels to all PEs.
   base::Status complete_all() noexcept;
 
-  /// Returns the kind of local memory. Fails with EINVAL if a range in this PE's heap exceeds its allocation.
+  /// Returns the kind of local memory. Queries the CUDA driver if neither the address nor a registered buffer
+  /// determines it (LocalBuffers::kind_of). Fails with EINVAL if a range in this PE's heap exceeds its allocation.
   [[nodiscard]] base::Result<transport::LocalMemory> kind_of_memory(const void* address,
                                                                     std::size_t size_bytes) const noexcept;
   /// Registers a local buffer of the application. Fails with EEXIST if it overlaps a registered buffer.
@@ -60,7 +61,7 @@ class Transfers {
   /// Drops what the transports keep for `chunk`, before it is freed. No PE may use it any more.
   void forget(const heap::HeapChunk& chunk) noexcept;
 
-  /// Returns the proxy, which executes commands of GPU kernels, or nullptr if all PEs are on this machine.
+  /// Returns the proxy, which executes commands of GPU kernels, or nullptr if all PEs are on this node.
   [[nodiscard]] proxy::Proxy* proxy() const noexcept { return proxy_.get(); }
   /// Human-readable text, one line per transport: the transfers to and from `pe` that it serves, or why it serves none.
   [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
@@ -69,12 +70,12 @@ class Transfers {
   explicit Transfers(Connections& connections);
   base::Status make_proxy();
   /// Like put, but returns the number of the transport that performed it.
-  [[nodiscard]] base::Result<std::size_t> put_by(int slot, const heap::HeapRange& range, const void* source,
-                                                 std::size_t size_bytes, bool is_async) noexcept;
+  [[nodiscard]] base::Result<std::size_t> put_by(const PeerPosition& target, const void* source, std::size_t size_bytes,
+                                                 bool is_async) noexcept;
   /// put_signal with GDRKIT_SHMEM_SIGNAL_SET.
-  base::Status put_then_store(int slot, const heap::HeapRange& range, const void* source, std::size_t size_bytes,
-                              const heap::HeapRange& word, std::uint64_t value, bool is_async) noexcept;
-  base::Status store_word(const PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
+  base::Status put_then_store(const PeerPosition& target, const void* source, std::size_t size_bytes,
+                              const PeerPosition& word, std::uint64_t value, bool is_async) noexcept;
+  base::Status store_word(const PeerPosition& word, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;
 

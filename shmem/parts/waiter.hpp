@@ -11,15 +11,15 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// For one wait, by one thread: poll, and when it is not there yet, pause().
+/// One wait of one thread. The caller polls, and calls pause() after each poll that fails.
 class Waiter {
  public:
   /// `limit` 0: none. `what`, for error messages: "barrier_all". All must outlive it.
   Waiter(node::Node& node, std::chrono::milliseconds limit, const char* what) noexcept
       : node_(node), limit_(limit), what_(what) {}
 
-  /// Spins first, then gives the core to others, then sleeps, at most a millisecond at a time. ETIMEDOUT once the limit
-  /// is over; ECONNRESET soon after a PE of this machine has ended, and names it.
+  /// Spins first, then yields the core, then sleeps for at most a millisecond. Fails with ETIMEDOUT after the limit,
+  /// and with ECONNRESET soon after a PE of this node has ended; the error names the PE.
   base::Status pause() noexcept;
 
  private:

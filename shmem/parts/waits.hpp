@@ -46,8 +46,8 @@ class Waits {
 
   /// Waits until every word has satisfied the comparison at least once.
   base::Status wait_until_all(const Words& words) noexcept;
-  /// Waits until a word satisfies the comparison. Returns the indices of all that do, in rising order: at least one,
-  /// unless all words are left out.
+  /// Waits until a word satisfies the comparison. Returns the indices of all that do, in ascending order: at least
+  /// one, unless all words are ignored.
   [[nodiscard]] base::Result<std::vector<std::size_t>> wait_until_some(const Words& words) noexcept;
   [[nodiscard]] base::Result<std::vector<std::size_t>> test_some(const Words& words) noexcept;
 

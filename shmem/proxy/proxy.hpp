@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Proxy: the thread that does for GPU kernels what their GPU cannot: it carries out the commands that they write into a
+// Proxy: the thread that accesses PEs of other nodes for GPU kernels. It executes the commands that they write into a
 // ring (gdrkit/detail/shmem_proxy.cuh).
 #pragma once
 
@@ -46,12 +46,12 @@ class Proxy {
 
   /// For gdrkit_shmem_device_state::proxy_address.
   [[nodiscard]] std::uint64_t device_address() const noexcept { return ring_.address(); }
-  /// Starts the execution of commands. EAGAIN: the thread cannot be started.
+  /// Starts the execution of commands. Fails with EAGAIN if the thread cannot be started.
   base::Status serve() noexcept;
-  /// No command is started afterwards.
+  /// Starts no command after the call.
   void stop() noexcept;
-  /// Waits until all commands that were written before the call have been started. `limit` 0: none. ETIMEDOUT: the
-  /// limit was exceeded.
+  /// Waits until all commands that were written before the call have been started. Fails with ETIMEDOUT after
+  /// `limit`; 0: no limit.
   base::Status drain(std::chrono::milliseconds limit) noexcept;
   /// Returns the first failure since the last call.
   base::Status take_failure() noexcept;
@@ -67,7 +67,7 @@ class Proxy {
   base::Status open(const std::vector<std::int32_t>& heaps_away);
 
   void run() noexcept;
-  /// false: there was no command.
+  /// Returns false if there was no command.
   bool execute_batch() noexcept;
   [[nodiscard]] bool is_there(std::uint64_t position) const noexcept;
   [[nodiscard]] shmem::detail::ProxyCommand command_at(std::uint64_t position) const noexcept;
@@ -80,18 +80,18 @@ class Proxy {
   platform::Allocation host_;           // commands, replies, and words
   platform::Allocation ring_;           // ProxyRing
   platform::Allocation away_;           // ProxyRing::heaps_away
-  std::uint64_t commands_address_ = 0;  // as GPU kernels see them
+  std::uint64_t commands_address_ = 0;  // the address of the commands for GPU kernels
   shmem::detail::ProxyCommand* commands_ = nullptr;
   shmem::detail::ProxyReply* replies_ = nullptr;
   std::uint64_t* taken_ = nullptr;
   std::uint64_t* has_overflown_ = nullptr;
-  // Results by place. They exist as long as a reply of another machine may arrive.
+  // Results by place. They exist as long as a reply of another node may arrive.
   std::unique_ptr<std::uint64_t[]> fetched_ = std::make_unique<std::uint64_t[]>(shmem::detail::proxy_places);
   std::vector<std::uint64_t> waiting_;  // positions, of this batch
-  std::uint64_t next_ = 0;              // the thread's
+  std::uint64_t next_ = 0;              // position of the next command; only the thread uses it
   bool is_overflow_noted_ = false;
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all below
   std::atomic<bool> is_stopping_{false};
   base::Status failure_;
   std::thread thread_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RemoteMessage: a message between PEs of different machines, and its bytes, as UCX carries them. No other code writes
+// RemoteMessage: a message between PEs of different nodes, and its bytes, as UCX carries them. No other code writes
 // or parses them.
 //
 // A block consists of the tag, the fields that all messages have, the 64-bit fields that are not 0, and short data.

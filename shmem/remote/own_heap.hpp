@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OwnHeap: access to this PE's heap on behalf of PEs of other machines.
+// OwnHeap: access to this PE's heap on behalf of PEs of other nodes.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct OwnChunk {
 class OwnHeap {
  public:
   virtual ~OwnHeap() = default;
-  /// Fails with EINVAL if the range, which another machine sent, exceeds the heap.
+  /// Fails with EINVAL if the range, which another node sent, exceeds the heap.
   [[nodiscard]] virtual base::Result<std::uint64_t> address_of(std::uint64_t offset,
                                                                std::uint64_t size_bytes) noexcept = 0;
   [[nodiscard]] virtual base::Result<OwnChunk> chunk_of(std::uint64_t offset) noexcept = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Peer: state of the traffic with one PE of another machine.
+// Peer: state of the traffic with one PE of another node.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Start and end of the communication with other machines, and its progress.
+// Start and end of the communication with other nodes, and its progress.
 #include "shmem/remote/remote.hpp"
 
 #include <poll.h>
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 /// How long the thread polls after the last traffic before it sleeps: about the time of a wake-up.
 constexpr auto polling_before_sleep = 50us;
-/// How long it polls without a pause: the time in which a PE of the same machine continues after a reply. A yield
+/// How long it polls without a pause: the time in which a PE of the same node continues after a reply. A yield
 /// between two polls takes longer than such a message.
 constexpr auto polling_on = 10us;
 /// A longer yield means that another thread ran.
@@ -100,8 +100,8 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
       !told) {
     return told;
   }
-  machine_counts_.assign(leaders_.size(), 0);
-  // A neighbour on this machine is watched by its lock.
+  node_counts_.assign(leaders_.size(), 0);
+  // A neighbour on this node is watched by its lock.
   const int before = (pe_ + n_pes_ - 1) % n_pes_;
   const int after = (pe_ + 1) % n_pes_;
   if (!options_.node->has(before)) watcher_ = before;
@@ -137,7 +137,7 @@ std::chrono::milliseconds Remote::limit() const noexcept {
 
 base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*),
                           const void* argument) noexcept {
-  constexpr auto holding = 20us;  // the lock: a reply from the same machine arrives within this time
+  constexpr auto holding = 20us;  // the lock: a reply from the same node arrives within this time
   constexpr auto yielding = 2ms;
   struct Progressing {
     std::atomic<int>* users;
@@ -304,16 +304,6 @@ void Remote::close_endpoints(std::chrono::milliseconds at_most) noexcept {
     }
     calls.request_free(request);
   }
-}
-
-Remote::Connections Remote::connections() noexcept {
-  const Entered entered(*this);
-  Connections all;
-  for (const auto& one : peers_) {
-    if (one && one->endpoint != nullptr) ++all.endpoints;
-  }
-  all.bytes = addresses_.capacity() + peers_.capacity() * sizeof(peers_[0]);
-  return all;
 }
 
 }  // namespace gdrkit::shmem_impl::remote

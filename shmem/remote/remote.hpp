@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Remote: the PEs of other machines, through UCX: their memory, meetings with them, and whether they live.
+// Remote: the PEs of other nodes, through UCX: access to their memory, collective exchanges with them, and detection of
+// their end.
 #pragma once
 
 #include <atomic>
@@ -30,16 +31,16 @@
 namespace gdrkit::shmem_impl::remote {
 
 struct RemoteOptions {
-  platform::Device* device = nullptr;  ///< current while UCX runs, which may copy by it
+  platform::Device* device = nullptr;  ///< current while UCX runs, because UCX may copy with it
   node::Node* node = nullptr;
   const std::atomic<std::int64_t>* limit_ms = nullptr;  ///< of each call; 0: none
-  const platform::UcxCalls* calls = nullptr;            ///< nullptr: the machine's UCX
+  const platform::UcxCalls* calls = nullptr;            ///< nullptr: the installed UCX
   bool is_direct = false;                               ///< enables put_direct and get_direct
   std::chrono::milliseconds heartbeat{1000};
-  std::chrono::milliseconds silence{7000};  ///< after which a neighbour is dead
+  std::chrono::milliseconds silence{7000};  ///< after this time without a message a neighbour counts as dead
 };
 
-/// A meeting: a collective exchange of data by messages. Each PE counts its meetings at a place.
+/// A meeting: a collective exchange of data by messages. Each PE counts its meetings for each place.
 struct Meeting {
   std::uint64_t place = 0;
   const std::vector<int>& members;
@@ -72,13 +73,13 @@ class Remote final : private UcxReceiver {
   ~Remote() { close(); }
   /// Allows other PEs to access this PE's memory. `own_heap` must outlive close().
   void open(OwnHeap& own_heap) noexcept;
-  /// Ends the connections: gracefully after leave(). No call after it.
+  /// Ends the connections, gracefully after leave(). Later calls are not allowed.
   void close() noexcept;
 
   // By messages. Offsets are in the heap. The source of a put may be reused after the call. The target of an
   // asynchronous get holds the data after flush, and is not written after a failed flush.
   base::Status put(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes) noexcept;
-  /// At most piece_bytes.
+  /// Puts at most piece_bytes. Keeps `data` until UCX has sent it.
   base::Status put_kept(int pe, std::uint64_t offset, std::vector<char> data) noexcept;
   base::Status get(int pe, std::uint64_t offset, void* target, std::size_t size_bytes, bool is_device,
                    bool is_async) noexcept;
@@ -106,27 +107,21 @@ class Remote final : private UcxReceiver {
 
   /// Folds `other` into `state`; the order of folding is not the same on all PEs.
   using Fold = void (*)(void* state, const void* other);
-  /// Collective over the machines' first PEs, by one thread of each: `state` is folded over all of them.
+  /// Collective over the first PEs of the nodes, one thread each. Folds the `state` of all of them.
   base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
   /// Meeting of any PEs. Each sends and receives at most 3 log4(members) messages.
   base::Status meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept;
 
-  /// -1: no death is known.
+  /// Returns the first PE that is known to be dead; -1: none.
   [[nodiscard]] int first_dead() const noexcept { return first_dead_.load(std::memory_order_acquire); }
   /// Makes progress without waiting.
   void poll() noexcept;
-  /// The end of another PE is not a failure from now on.
+  /// Call it before this PE finalizes: the end of another PE is then not a failure.
   void leave() noexcept { is_leaving_.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_leader() const noexcept { return leader_of_[static_cast<std::size_t>(pe_)] == pe_; }
-  /// Number of endpoints, and memory that grows with the number of PEs.
-  struct Connections {
-    int endpoints = 0;
-    std::size_t bytes = 0;
-  };
-  [[nodiscard]] Connections connections() noexcept;
 
-  /// Longest piece that one message carries.
+  /// Size of the largest piece of data in one message.
   static constexpr std::size_t piece_bytes = longest_piece_bytes;
 
  private:
@@ -278,10 +273,10 @@ class Remote final : private UcxReceiver {
   std::unique_ptr<UcxWorker> worker_;
   std::vector<char> addresses_;  // of all workers, each in address_stride_ bytes
   std::size_t address_stride_ = 0;
-  std::vector<int> leader_of_;                 // by PE: the first PE of its machine
-  std::vector<int> leaders_;                   // ascending
-  std::vector<std::uint64_t> machine_counts_;  // zeros: machines count from the start of the job
-  std::uint64_t machine_meetings_ = 0;
+  std::vector<int> leader_of_;              // by PE: the first PE of its node
+  std::vector<int> leaders_;                // ascending
+  std::vector<std::uint64_t> node_counts_;  // zeros: nodes count from the start of the job
+  std::uint64_t node_meetings_ = 0;
 
   std::mutex mutex_;
   std::atomic<int> users_waiting_{0};      // for the lock

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Messages from PEs of other machines.
+// Handles messages from PEs of other nodes.
 //
 // UCX keeps the order of messages on one lane only; message numbers restore the order over all lanes. Code that UCX
 // calls must not send, so messages that need a reply wait in pending_replies_ until UCX has returned.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Liveness of PEs.
-// A dead PE is detected by the PEs with a connection to it (UCX reports its end), by the PEs of its machine (its lock),
+// A dead PE is detected by the PEs with a connection to it (UCX reports its end), by the PEs of its node (its lock),
 // and by the PE before it in the job, which receives its heartbeats. The detecting PE reports the death to the PEs at
 // distances 1, 2, 4, ... in both directions, which report it further.
 #include <algorithm>
@@ -47,7 +47,7 @@ void Remote::declare_dead(int pe, const char* what, const char* ucx_status) noex
     why_dead_.clear();
   }
   const int dead = pe < 0 ? pe_ : pe;
-  // Before this PE ends because of it: the others of its machine name that PE then, and not this one.
+  // Recorded before this PE ends because of it, so that the PEs of this node report that PE and not this one.
   (void)options_.node->note_dead(dead);
   first_dead_.store(dead, std::memory_order_release);
   next_check_ = {};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings by messages: of machines, and of PEs on several machines.
+// Meetings by messages: of the first PEs of the nodes, and of PEs on several nodes.
 // Dissemination: a member with the data of `known` members sends it to the members `known`, 2 * known, ... positions
 // after it. After each round it has fan_out times as much. All senders to a member are different in a meeting, so
 // messages need no round number.
@@ -12,7 +12,7 @@
 namespace gdrkit::shmem_impl::remote {
 namespace {
 
-constexpr std::uint64_t place_of_machines = UINT32_MAX;
+constexpr std::uint64_t place_of_nodes = UINT32_MAX;
 /// A message costs its sender less than a round costs all: the most that go out at once are three.
 constexpr std::size_t fan_out = 4;
 
@@ -46,8 +46,7 @@ class FoldedState final : public MeetingData {
 
 base::Status Remote::meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept {
   const auto own = std::lower_bound(leaders_.begin(), leaders_.end(), pe_) - leaders_.begin();
-  const Meeting meeting{place_of_machines, leaders_, static_cast<std::size_t>(own), machine_counts_,
-                        ++machine_meetings_};
+  const Meeting meeting{place_of_nodes, leaders_, static_cast<std::size_t>(own), node_counts_, ++node_meetings_};
   FoldedState data(state, size_bytes, fold, meeting, what);
   return meet(meeting, data, what);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Endpoints at first use, and messages on their way.
+// Creates endpoints at the first message, and sends messages.
 #include <sched.h>
 
 #include <cstring>

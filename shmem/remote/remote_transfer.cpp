@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a PE does to the memory of PEs on other machines by messages.
+// Puts, gets and updates of the memory of PEs on other nodes, by messages.
 #include <algorithm>
 #include <new>
 

@@ -134,8 +134,8 @@ base::Result<platform::UcxEndpoint*> UcxWorker::connect(const void* address, Err
   params.error_handler.argument = argument;
   platform::UcxEndpoint* endpoint = nullptr;
   UcxStatus made = calls_.ep_create(worker_, &params, &endpoint);
-  // Transports without it make no such endpoint; and where the other PE has found that out and connected first, both
-  // ends must do without.
+  // Transports that cannot report errors create no such endpoint. If the other PE connected first without error
+  // reports, this PE must do the same.
   const bool must_do_without = made == platform::ucx_unreachable || made == platform::ucx_unsupported;
   if (must_do_without && error_mode_ == platform::ucx_error_mode_peer) {
     params.error_mode = platform::ucx_error_mode_none;

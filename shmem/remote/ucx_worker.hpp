@@ -51,7 +51,7 @@ class UcxWorker {
   [[nodiscard]] platform::UcxContext* context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<char>& address() const noexcept { return address_; }
   [[nodiscard]] bool supports_cuda() const noexcept { return (memory_types_ >> platform::ucx_memory_cuda & 1) != 0; }
-  /// Whether this PE, and other PEs with this PE's memory, can use UCX's own puts and gets.
+  /// Returns whether this PE can use UCX's own puts and gets, and other PEs can use them on this PE's memory.
   [[nodiscard]] bool is_direct() const noexcept { return is_direct_; }
   /// Becomes readable when there is work, if arm() returned true before.
   [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
@@ -60,8 +60,8 @@ class UcxWorker {
   unsigned progress() noexcept { return calls_.worker_progress(worker_); }
 
   using ErrorHandler = void (*)(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status);
-  /// UCX calls `handler` when the other process ends, if its transports support that. UCX's shared memory does not
-  /// before about version 1.16; the caller must then detect the end itself.
+  /// UCX calls `handler` when the other process ends, if UCX's transports support that. Before about version 1.16, its
+  /// shared memory does not. The caller must then detect the end itself.
   [[nodiscard]] base::Result<platform::UcxEndpoint*> connect(const void* address, ErrorHandler handler,
                                                              void* argument) noexcept;
   static constexpr unsigned message_id = 1;

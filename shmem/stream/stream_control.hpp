@@ -31,8 +31,8 @@ class StreamControl {
 
   /// For gdrkit_shmem_device_state::control_address.
   [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
-  /// Starts a thread that checks twice a second whether all PEs of this machine are alive, until one is not: GPU
-  /// kernels may wait for them. EAGAIN: the thread cannot be started.
+  /// Starts a thread that checks twice a second whether all PEs are alive. If a PE has ended, the thread
+  /// ends the waits of GPU kernels. Fails with EAGAIN if the thread cannot be started.
   base::Status watch() noexcept;
   /// Returns the address of the word of the last wait that timed out since the last call.
   [[nodiscard]] std::optional<std::uint64_t> take_timed_out_wait() noexcept;
@@ -47,7 +47,7 @@ class StreamControl {
   node::Node& node_;
   platform::Allocation words_;
   std::uint64_t device_address_ = 0;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable ending_;
   bool is_ending_ = false;
   int dead_pe_ = -1;

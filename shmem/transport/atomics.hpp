@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Atomics: read-modify-write of other PEs' words by this PE's GPU, as a CPU has none through BAR1.
+// Atomics: read-modify-write of other PEs' words by this PE's GPU, because a CPU cannot perform them through BAR1.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Atomics {
 
   platform::Device& device_;
   platform::GpuKernels& gpu_kernels_;
-  std::mutex mutex_;  // of answer_ and is_pending_
+  std::mutex mutex_;  // guards answer_ and is_pending_
   bool is_pending_ = false;
   platform::Allocation answer_;
   std::uint64_t answer_address_ = 0;

@@ -3,9 +3,9 @@
 // bar1: the CPU's own stores and loads, through mappings of the other PEs' memory by the copy library. A mapping of one
 // chunk of a PE's heap is a window, made at the first transfer.
 //
-// Ordering: stores through BAR1 are posted writes; those of one CPU thread reach a GPU in the order of gdrkit_write's
-// calls, each of which has left the core when it returns. A load from the same GPU does not pass posted writes on its
-// way there. So when the load returns, all earlier stores of any core whose writes had left it have arrived.
+// Ordering: stores through BAR1 are posted writes. Those of one CPU thread reach a GPU in the order of the calls of
+// gdrkit_write. When a call returns, its stores have left the core. A load from the same GPU does not pass posted
+// writes on its way there. So when the load returns, all stores have arrived that had left any core before the load.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -27,21 +27,24 @@ namespace {
 
 /// Maximum number of mapped chunks per slot, and of registered buffers. Other transports serve later chunks.
 constexpr std::size_t largest_chunk_count = 256;
-/// In place of a pin: this buffer cannot be mapped.
+/// Replaces a pin if the buffer cannot be mapped.
 constexpr std::uint64_t refused_window = ~std::uint64_t{0};
 /// Up to this size the CPU copies memory of this PE's heap: a load and a store take less time than a copy engine.
 constexpr std::size_t small = 1024;
-// Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem), by LocalMemory: from memory that is not pinned, the
-// CPU's stores are faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s. A staged
-// copy by the driver takes 10 us (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
-constexpr std::size_t largest_store[] = {SIZE_MAX, 256 << 10, small, 0};
-constexpr std::size_t largest_load[] = {4 << 10, 4 << 10, small, 0};
+// The limits by LocalMemory, measured on an H200. The driver copies pinned memory directly and is faster above 256 KiB:
+// 512 KiB take 20.7 us, and 28.8 us by the CPU's stores (docs/results/2026-11-23-h200-engines-3/measure_engines.txt).
+// It copies ordinary memory in two steps. So stores are faster up to 256 KiB, and as fast above
+// (docs/results/2026-11-22-h200-x2-shmem). Loads reach 1 GB/s, and a staged copy by the driver takes 10 us
+// (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
+constexpr std::size_t largest_store[] = {/*host*/ SIZE_MAX, /*pinned*/ 256 << 10, /*heap*/ small, /*device*/ 0};
+constexpr std::size_t largest_load[] = {/*host*/ 4 << 10, /*pinned*/ 4 << 10, /*heap*/ small, /*device*/ 0};
 /// With a configured engine (GDRKIT_ENGINE) the CPU performs gets up to largest_cpu_get(), and the engine larger ones
 /// up to this size.
-constexpr std::size_t largest_engine_get[] = {64 << 10, 256 << 10, 0, 0};
+constexpr std::size_t largest_engine_get[] = {/*host*/ 64 << 10, /*pinned*/ 256 << 10, /*heap*/ 0, /*device*/ 0};
 /// largest_cpu_get() for the engine `automatic`, which queries the kind of memory: below these sizes the query takes
 /// longer than the loads that it saves.
-constexpr std::size_t largest_cpu_get_with_automatic[] = {4 << 10, 3 << 10, small, small};
+constexpr std::size_t largest_cpu_get_with_automatic[] = {/*host*/ 4 << 10, /*pinned*/ 3 << 10, /*heap*/ small,
+                                                          /*device*/ small};
 
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
@@ -62,7 +65,7 @@ class Bar1 final : public Transport {
       : device_(*setting.device),
         heap_(*setting.heap),
         engine_(std::string_view(setting.reading_engine) == "cpu" ? "" : setting.reading_engine),
-        slots_(static_cast<std::size_t>(setting.slots)) {
+        slots_(static_cast<std::size_t>(setting.node_pes)) {
     for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(4 * largest_chunk_count);
     for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
       limits_.put[memory] = largest_store[memory];
@@ -71,32 +74,32 @@ class Bar1 final : public Transport {
     gdrkit_open_options options{};
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
-    const int opened = gdrkit_open(&options, &context_);
-    if (opened < 0) unusable_ = base::fail(-opened, "cannot map memory through BAR1: %s", gdrkit_last_error());
+    const int result = gdrkit_open(&options, &context_);
+    if (result < 0) opened_ = base::fail(-result, "cannot map memory through BAR1: %s", gdrkit_last_error());
   }
   ~Bar1() override {
-    if (unusable_) (void)gdrkit_close(context_);  // with all pins
+    if (opened_) (void)gdrkit_close(context_);  // with all pins
   }
 
-  /// Of an unknown name in GDRKIT_BACKEND or GDRKIT_COPY_KERNEL.
-  [[nodiscard]] base::Status refusal_of_choice() const noexcept {
-    return !unusable_ && unusable_.error().errno_value == EINVAL ? unusable_ : base::Status();
+  /// Fails if GDRKIT_BACKEND or GDRKIT_COPY_KERNEL has an unknown name.
+  [[nodiscard]] base::Status check_choice() const noexcept {
+    return !opened_ && opened_.error().errno_value == EINVAL ? opened_ : base::Status();
   }
   [[nodiscard]] const char* name() const noexcept override { return "bar1"; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return limits_; }
 
   base::Status serves(int slot) noexcept override {
-    if (!unusable_) return unusable_;
+    if (!opened_) return opened_;
     if (static_cast<std::size_t>(slot) >= slots_.size()) {
-      return is_of_this_machine(slot, static_cast<int>(slots_.size()));
+      return check_on_this_node(slot, static_cast<int>(slots_.size()));
     }
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     if (!state.is_refused.load(std::memory_order_acquire)) return {};
     const std::lock_guard lock(mutex_);
-    return state.refusal;
+    return state.mappable;
   }
 
-  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool) noexcept override {
     if (memory == LocalMemory::heap) return put_from_heap(slot, target, source, size_bytes);
     const auto write = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
@@ -108,7 +111,7 @@ class Bar1 final : public Transport {
     return done;
   }
 
-  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool) noexcept override {
     if (memory == LocalMemory::heap) return get_to_heap(slot, source, target, size_bytes);
     const auto read = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
@@ -147,7 +150,7 @@ class Bar1 final : public Transport {
     std::uint32_t word = 0;
     if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0)
       return failure(read, "read", heap_.pe_of(slot));
-    // Never backwards: another thread may have completed more meanwhile.
+    // The number only grows: another thread may have completed more.
     std::uint64_t completed = state.completed.load(std::memory_order_relaxed);
     while (completed < issued && !state.completed.compare_exchange_weak(completed, issued, std::memory_order_release)) {
     }
@@ -167,13 +170,13 @@ class Bar1 final : public Transport {
     std::atomic<std::uint64_t> issued{0};                   // puts whose stores have left the core
     std::atomic<std::uint64_t> completed{0};                // of these, known to have arrived
     std::atomic<bool> is_refused{false};
-    base::Status refusal;  // why it cannot be mapped; guarded by mutex_
+    base::Status mappable;  // if not: the reason; guarded by mutex_
   };
 
   template <class Copy>
-  base::Status by_chunk(int slot, const heap::HeapRange& range, std::size_t size_bytes, By by, Copy copy) noexcept {
-    heap::HeapChunk chunk = range.chunk;
-    std::uint64_t offset = range.offset;
+  base::Status by_chunk(int slot, const heap::HeapPosition& start, std::size_t size_bytes, By by, Copy copy) noexcept {
+    heap::HeapChunk chunk = start.chunk;
+    std::uint64_t offset = start.offset;
     for (std::size_t done = 0; done < size_bytes;) {
       if (done != 0) chunk = heap_.chunk_at(offset);
       auto window = window_of(slot, chunk, by);
@@ -207,8 +210,8 @@ class Bar1 final : public Transport {
                                                 : "the engine set by GDRKIT_ENGINE cannot read this memory");
   }
 
-  /// Some memory of the slot that is mapped, whichever it is: all of it is the same GPU's. The heap's first chunk may
-  /// not be, where there was no room for it.
+  /// Returns any window of the slot: all of its memory is on one GPU. The heap's first chunk may have no window,
+  /// because BAR1 had no room for it.
   base::Result<gdrkit_pin_t> any_window_of(int slot) noexcept {
     for (std::size_t each = 0; each < 2 * largest_chunk_count; ++each) {
       const std::uint64_t pin = slots_[static_cast<std::size_t>(slot)].windows[each].load(std::memory_order_acquire);
@@ -228,12 +231,12 @@ class Bar1 final : public Transport {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::lock_guard lock(mutex_);
     if (const std::uint64_t made = window.load(std::memory_order_relaxed); made != 0) return made_window(made, by);
-    if (!unusable_) return base::pass(unusable_);
-    if (!state.refusal) return base::pass(state.refusal);
+    if (!opened_) return base::pass(opened_);
+    if (!state.mappable) return base::pass(state.mappable);
     const std::optional<int> engine = engine_of_name(engine_);
     if (by == By::engine && !engine)
       return base::fail(EINVAL, "unknown copy engine '%s' (GDRKIT_ENGINE)", engine_.c_str());
-    // Its primary context is there already: none is created for the sake of verifying the mapping.
+    // While the device's primary context is current, the verification of the mapping creates no other context.
     const platform::DeviceScope scope(device_);
     gdrkit_pin_t pin{};
     if (const int made = gdrkit_pin(context_, heap_.address(slot, chunk.offset), chunk.size_bytes, &pin); made < 0) {
@@ -261,12 +264,12 @@ class Bar1 final : public Transport {
       window.store(refused_window, std::memory_order_release);
       return base::fail_vendor(EOPNOTSUPP, why.error().vendor_code, "%s", why.error().text());
     }
-    state.refusal = std::move(why);
+    state.mappable = std::move(why);
     state.is_refused.store(true, std::memory_order_release);
-    return base::pass(state.refusal);
+    return base::pass(state.mappable);
   }
 
-  base::Status put_from_heap(int slot, const heap::HeapRange& target, const void* source,
+  base::Status put_from_heap(int slot, const heap::HeapPosition& target, const void* source,
                              std::size_t size_bytes) noexcept {
     char bytes[small];
     auto own = heap_.find(source, size_bytes);
@@ -274,7 +277,7 @@ class Bar1 final : public Transport {
     if (auto read = get(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !read) return of_own(read);
     return put(slot, target, bytes, size_bytes, LocalMemory::host, false);
   }
-  base::Status get_to_heap(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes) noexcept {
+  base::Status get_to_heap(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes) noexcept {
     char bytes[small];
     auto own = heap_.find(target, size_bytes);
     if (!own) return base::pass(own);
@@ -295,8 +298,8 @@ class Bar1 final : public Transport {
   const std::string engine_;  // of gets; "": the CPU
   TransportLimits limits_;
   gdrkit_context_t context_{};
-  base::Status unusable_;
-  std::mutex mutex_;  // of making windows
+  base::Status opened_;
+  std::mutex mutex_;  // held while a window is made
   std::vector<Slot> slots_;
 };
 
@@ -305,7 +308,7 @@ class Bar1 final : public Transport {
 base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setting) noexcept try {
   auto bar1 = std::make_unique<Bar1>(setting);
   // An unknown backend or copy kernel is an error: do not fall back to the driver's copies.
-  if (auto refusal = bar1->refusal_of_choice(); !refusal) return base::pass(refusal);
+  if (auto choice = bar1->check_choice(); !choice) return base::pass(choice);
   return bar1;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while creating transport 'bar1'");

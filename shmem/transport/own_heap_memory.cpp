@@ -43,7 +43,7 @@ base::Result<remote::OwnChunk> OwnHeapMemory::chunk_of(std::uint64_t offset) noe
   return remote::OwnChunk{chunk.offset, chunk.size_bytes, heap_.own_address(chunk.offset)};
 }
 
-heap::HeapRange OwnHeapMemory::range_of(std::uint64_t address) const noexcept {
+heap::HeapPosition OwnHeapMemory::position_of(std::uint64_t address) const noexcept {
   const std::uint64_t offset = address - heap_.own_address(0);
   return {offset, heap_.chunk_at(offset)};
 }
@@ -62,7 +62,7 @@ bool OwnHeapMemory::is_bar1_failure(const base::Status& failed) noexcept {
 
 base::Status OwnHeapMemory::write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept {
   if (should_use_bar1(address, size_bytes, true)) {
-    auto written = bar1_->put(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
+    auto written = bar1_->put(heap_.own_slot(), position_of(address), data, size_bytes, LocalMemory::host, false);
     if (written || is_bar1_failure(written)) return written;
     // Only now it turned out that the memory cannot be mapped.
   }
@@ -76,7 +76,7 @@ base::Status OwnHeapMemory::write(std::uint64_t address, const void* data, std::
 
 base::Status OwnHeapMemory::read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept {
   if (should_use_bar1(address, size_bytes, false)) {
-    auto done = bar1_->get(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
+    auto done = bar1_->get(heap_.own_slot(), position_of(address), data, size_bytes, LocalMemory::host, false);
     if (done || is_bar1_failure(done)) return done;
   }
   if (auto there = complete(); !there) return there;  // as in write

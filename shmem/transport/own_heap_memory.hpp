@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OwnHeapMemory: access to this PE's GPU memory for the thread that serves other machines.
+// OwnHeapMemory: access to this PE's GPU memory for the thread that serves other nodes.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class OwnHeapMemory final : public remote::OwnHeap {
   [[nodiscard]] static base::Result<std::unique_ptr<OwnHeapMemory>> make(platform::Device& device,
                                                                          const heap::SymmetricHeap& heap,
                                                                          Atomics& atomics) noexcept;
-  /// Call it before other PEs access the heap.
+  /// Sets the transport. Call it before other PEs access the heap.
   void use(Transport& transport) noexcept { bar1_ = &transport; }
   ~OwnHeapMemory() override;
 
@@ -41,7 +41,7 @@ class OwnHeapMemory final : public remote::OwnHeap {
   /// Returns whether the failure is an error of bar1, and not memory that it cannot map.
   [[nodiscard]] bool is_bar1_failure(const base::Status& failed) noexcept;
   base::Status complete_stores() noexcept;
-  [[nodiscard]] heap::HeapRange range_of(std::uint64_t address) const noexcept;
+  [[nodiscard]] heap::HeapPosition position_of(std::uint64_t address) const noexcept;
 
   platform::Device& device_;
   const heap::SymmetricHeap& heap_;

@@ -3,6 +3,7 @@
 // Transport: one way to move bytes between this PE and another. transports.def lists them; one suite tests them all.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,29 +36,30 @@ struct TransportLimits {
   std::size_t get[local_memory_count] = {};
 };
 
-/// Thread-safe. A slot is a PE of this machine, including this PE, as in the heap; first_remote_slot + pe is a PE of
-/// another machine. Ranges have been checked.
+/// Thread-safe. Slots below TransportSetting::node_pes are the PEs of this node, including this PE, as in the heap.
+/// Slot node_pes + pe is a PE of another node. Callers check the ranges.
 class Transport {
  public:
   virtual ~Transport() = default;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   [[nodiscard]] virtual const TransportLimits& limits() const noexcept = 0;
-  /// Returns whether it serves PEs of other machines only.
+  /// Returns whether it serves PEs of other nodes only.
   [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
-  /// Returns an error with the reason if it cannot access that slot. The result does not change.
+  /// Fails with the reason if it cannot access that slot.
   [[nodiscard]] virtual base::Status serves(int slot) noexcept = 0;
 
-  // put and get: EOPNOTSUPP if this transport can never access that chunk; the next transport is tried then.
+  // put and get fail with EOPNOTSUPP if this transport can never access that chunk. The caller then tries the next
+  // transport.
 
   /// The source may be reused after the call; with `is_async`, after complete(slot). Puts of one thread to one slot
   /// become visible in the order of the calls if order(slot) was called between them.
-  virtual base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  virtual base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                            LocalMemory memory, bool is_async) noexcept = 0;
   /// The target holds the data after the call; with `is_async`, after complete(slot).
-  virtual base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes,
+  virtual base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes,
                            LocalMemory memory, bool is_async) noexcept = 0;
 
-  /// The memory, of any slot, is no longer used and is about to be freed.
+  /// Drops what is kept for the chunk, in all slots. The caller frees the chunk after the call.
   virtual void forget(const heap::HeapChunk& /*chunk*/) noexcept {}
 
   /// Orders earlier puts to the slot before later ones.
@@ -69,12 +71,12 @@ class Transport {
   virtual base::Status complete(int slot) noexcept = 0;
 };
 
-/// Path of data to other machines: GDRKIT_SHMEM_REMOTE.
+/// Path of data to other nodes: GDRKIT_SHMEM_REMOTE.
 enum class RemoteWay : std::uint8_t {
   automatic,  ///< large data directly where UCX can, the rest staged
   direct,     ///< by UCX between GPU addresses
-  staged,     ///< by messages through host memory; the other PE writes it to its GPU by BAR1 or by copies
-  copied,     ///< as staged, by copies only: for comparison
+  staged,     ///< by messages through host memory; the other PE writes the data to its GPU through BAR1 or by copies
+  copied,     ///< like staged, but only by copies; for comparison
 };
 
 /// Limits of a transport without limits.
@@ -85,19 +87,21 @@ inline constexpr TransportLimits no_limits = {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZ
 struct TransportSetting {
   platform::Device* device = nullptr;
   const heap::SymmetricHeap* heap = nullptr;
-  int slots = 1;
-  int first_remote_slot = 1;
-  remote::Remote* remote = nullptr;   ///< nullptr: all PEs are on this machine
+  int node_pes = 1;
+  remote::Remote* remote = nullptr;   ///< nullptr: all PEs are on this node
   OwnHeapMemory* own_heap = nullptr;  ///< with `remote`
   RemoteWay remote_way = RemoteWay::automatic;
-  /// GDRKIT_ENGINE: engine for gets on this machine; "": CPU loads, then CUDA's copies.
+  /// GDRKIT_ENGINE: engine for gets from PEs of this node; "": CPU loads, then CUDA's copies.
   const char* reading_engine = "";
 };
 
-/// Fails for slots of PEs on other machines.
-[[nodiscard]] base::Status is_of_this_machine(int slot, int slots) noexcept;
+/// Fails for slots of PEs on other nodes.
+[[nodiscard]] inline base::Status check_on_this_node(int slot, int node_pes) noexcept {
+  if (slot < node_pes) return {};
+  return base::fail_literal(EOPNOTSUPP, "the PE is on another node, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
+}
 
-// A transport that cannot run is made, too; serves() returns the reason.
+// A transport that cannot run is created, too: its serves() returns the reason.
 #define GDRKIT_SHMEM_TRANSPORT(name) \
   [[nodiscard]] base::Result<std::unique_ptr<Transport>> make_##name(const TransportSetting& setting) noexcept;
 #include "shmem/transport/transports.def"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ucx: PEs of other machines, by messages that their threads deliver (staged), or by UCX between addresses (direct).
+// ucx: PEs of other nodes, by messages that their threads deliver (staged), or by UCX between addresses (direct).
 //
 // Ordering: staged puts of one PE to another are delivered in the order of the calls. Direct ones are not ordered by
 // UCX: order() waits for those before. Staged data passes through buffers of this side in pieces.
@@ -24,7 +24,7 @@ class Ucx final : public Transport {
       : remote_(setting.remote),
         own_heap_(setting.own_heap),
         is_emulated_(setting.device->is_emulated()),
-        first_slot_(setting.first_remote_slot),
+        first_slot_(setting.node_pes),
         way_(setting.remote_way) {}
 
   [[nodiscard]] const char* name() const noexcept override { return "ucx"; }
@@ -39,7 +39,7 @@ class Ucx final : public Transport {
     return remote_->serves_direct(pe_of(slot));
   }
 
-  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool is_async) noexcept override {
     const int pe = pe_of(slot);
     const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
@@ -51,7 +51,7 @@ class Ucx final : public Transport {
     return put_from_device(pe, target.offset, reinterpret_cast<std::uint64_t>(source), size_bytes);
   }
 
-  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const int pe = pe_of(slot);
     const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
@@ -104,11 +104,6 @@ class Ucx final : public Transport {
 };
 
 }  // namespace
-
-base::Status is_of_this_machine(int slot, int slots) noexcept {
-  if (slot < slots) return {};
-  return base::fail_literal(EOPNOTSUPP, "the PE is on another node, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
-}
 
 base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& setting) noexcept try {
   return std::make_unique<Ucx>(setting);

@@ -147,8 +147,8 @@ class Layers(TidyTest):
         self.expect(check_layers, "backend 'emulated' may not include backend 'rm'")
 
     def test_limits_the_includes_of_copy_kernels(self):
-        self.plant("lib/copy/kernel.hpp")
-        self.plant("lib/copy/kernels/avx2.cpp", '#include <immintrin.h>\n#include <cstdint>\n#include "copy/kernel.hpp"\n')
+        self.plant("lib/copy/word_access.hpp")
+        self.plant("lib/copy/kernels/avx2.cpp", '#include <immintrin.h>\n#include <cstdint>\n#include "copy/word_access.hpp"\n')
         self.plant("lib/copy/kernels/bad.cpp", '#include <vector>\n#include "base/result.hpp"\n')
         self.expect(check_layers, "may not include <vector>", "may not include lib/base/result.hpp")
 

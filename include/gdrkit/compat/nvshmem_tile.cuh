@@ -69,9 +69,9 @@ GDRKIT_SHMEM_FUNCTION void copy_region(const State& state, T* to, const T* from,
     return copy_region_by_proxy<is_put>(state, to, from, region, pe, group);
   }
   if constexpr (is_put) {
-    to = near(state, to, pe);
+    to = address_on_pe(state, to, pe);
   } else {
-    from = near(state, from, pe);
+    from = address_on_pe(state, from, pe);
   }
   constexpr Reads reads = is_put ? Reads::ordinary : Reads::fresh;
   const auto both = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);

@@ -67,8 +67,8 @@ class NodesTurn {
       for (unsigned distance = 1; distance < turn_.n(); ++distance) {
         const unsigned member = turn_.next(distance);
         if (is_proxied(state_, pe_of(member))) continue;
-        copy_rolled(near(state_, place(turn_.me(), member), pe_of(member)), source + member * source_step, size_bytes,
-                    group);
+        copy_rolled(address_on_pe(state_, place(turn_.me(), member), pe_of(member)), source + member * source_step,
+                    size_bytes, group);
       }
       group.sync();
     }
@@ -76,7 +76,7 @@ class NodesTurn {
     for (unsigned member = group.rank(); member < turn_.n(); member += group.size()) {
       if (member == turn_.me() || is_proxied(state_, pe_of(member))) continue;
       fence_release();
-      post(near(state_, number, pe_of(member)), turn_.number());
+      post(address_on_pe(state_, number, pe_of(member)), turn_.number());
     }
     return turn_.wait_for_begun();
   }

@@ -121,25 +121,26 @@ GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t si
 
 /// Returns the address of the copy of `address` in the heap that is `heaps` strides away.
 template <class T>
-GDRKIT_SHMEM_FUNCTION T* heaps_further(const State& state, T* address, std::int64_t heaps) {
+GDRKIT_SHMEM_FUNCTION T* address_in_heap(const State& state, T* address, std::int64_t heaps) {
   const auto distance = heaps * static_cast<std::int64_t>(state.stride_bytes);
   return in_global_memory(
       reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance)));
 }
-/// Returns the address of PE `pe`'s copy. Requires !is_proxied(state, pe).
+/// Returns the address of PE `pe`'s copy. Requires that the GPU can access the PE. Without a proxy, all PEs are on this
+/// node, and PE numbers are slot numbers.
 template <class T>
-GDRKIT_SHMEM_FUNCTION T* near(const State& state, T* address, int pe) {
+GDRKIT_SHMEM_FUNCTION T* address_on_pe(const State& state, T* address, int pe) {
   std::int64_t heaps = pe - state.pe;
   if (state.proxy_address != 0) heaps = heaps_between(proxy_of(state), pe);
-  return heaps_further(state, address, heaps);
+  return address_in_heap(state, address, heaps);
 }
 /// Performs an operation of a few instructions on PE `pe`'s copy of `address`: direct(copy), or by_proxy() if only the
 /// proxy can access it. A job on one node executes one branch.
 template <class T, class Direct, class ByProxy>
 GDRKIT_SHMEM_FUNCTION auto on_pe(const State& state, T* address, int pe, Direct direct, ByProxy by_proxy) {
-  if (state.proxy_address == 0) return direct(heaps_further(state, address, pe - state.pe));
+  if (state.proxy_address == 0) return direct(address_in_heap(state, address, pe - state.pe));
   const std::int64_t heaps = heaps_between(proxy_of(state), pe);
-  return heaps == not_mapped ? by_proxy() : direct(heaps_further(state, address, heaps));
+  return heaps == not_mapped ? by_proxy() : direct(address_in_heap(state, address, heaps));
 }
 
 /// Returns update(the copy's bits), or the result of the same operation by the proxy.

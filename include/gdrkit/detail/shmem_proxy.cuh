@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Access of GPU kernels to PEs of other machines: they write commands to a ring in host memory, and a thread of their
-// PE, the proxy, executes them. Included by shmem_device.cuh. A thread allocates a position of the ring by one atomic
-// addition. It may write the place when the proxy has taken the previous command of the place, and the thread of that
-// command has read its reply. The proxy executes commands in the order of their positions. So commands of one thread,
-// and of threads that synchronize, stay in order.
+// Access of GPU kernels to PEs of other nodes: they write commands to a ring in host memory, and a thread of their PE,
+// the proxy, executes them. Included by shmem_device.cuh. A thread allocates a position by one atomic addition. Its
+// place in the ring is the position modulo proxy_places. The thread may write to the place when the proxy has taken the
+// previous command of the place, and the thread of that command has read its reply. The proxy executes commands in the
+// order of their positions. So commands of one thread, and of threads that synchronize, stay in order.
 #ifndef GDRKIT_SHMEM_PROXY_CUH
 #define GDRKIT_SHMEM_PROXY_CUH
 
@@ -24,7 +24,7 @@ enum class ProxyOperation : std::uint8_t {
   put_to_team,
   fence,
   quiet,
-  barrier,  ///< quiet, then report to PEs of other machines that this PE has reached barrier number `operand`
+  barrier,  ///< quiet, then report to PEs of other nodes that this PE has reached barrier number `operand`
 };
 
 /// Event that the writer of a command waits for.
@@ -80,13 +80,13 @@ GDRKIT_SHMEM_FUNCTION ProxyRing* proxy_of(const State& state) {
   return reinterpret_cast<ProxyRing*>(state.proxy_address);
 }
 /// Returns whether only the proxy can access that PE. Requires a proxy. Callers check that first: in a job on one
-/// machine the check is one comparison with 0 and one branch, and this function would add a second branch.
+/// node the check is one comparison with 0 and one branch, and this function would add a second branch.
 GDRKIT_SHMEM_FUNCTION bool is_proxied(const State& state, int pe) {
   return proxy_of(state)->heaps_away[pe] == not_mapped;
 }
 
-/// Returns the distance of a PE's heap in heaps. Requires !is_proxied. Out of line, so that a job on one machine
-/// branches around it: inlined, the compiler makes these loads conditional, and each delays later instructions by 40
+/// Returns the distance of a PE's heap in heaps. Requires !is_proxied. Out of line, so that a job on one node branches
+/// around it. If it is inlined, the compiler makes these loads conditional, and each delays later instructions by 40
 /// cycles even if it is not executed.
 GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::int64_t heaps_between(const ProxyRing* ring, int pe) {
   return ring->heaps_away[pe];
@@ -115,8 +115,8 @@ GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t send_to_proxy(ProxyRin
   if (is_broken()) return 0;
   const std::uint64_t position = fetch_add(&ring->head, 1ULL);
   const std::uint64_t place = position % proxy_places;
-  ProxyCommand* const slot = ring->commands + place;
-  if (!wait_for(limits, slot, [=] { return proxy_has_room(ring, position) || is_broken(); })) {
+  ProxyCommand* const entry = ring->commands + place;
+  if (!wait_for(limits, entry, [=] { return proxy_has_room(ring, position) || is_broken(); })) {
     store_relaxed(&ring->is_broken, 1);
     store_relaxed(ring->has_overflown, 1);
   }
@@ -124,10 +124,10 @@ GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t send_to_proxy(ProxyRin
   (void)load_acquire(&ring->turns[place]);  // later accesses are ordered after this load
   constexpr unsigned words = sizeof(ProxyCommand) / sizeof(std::uint64_t) - 1;
   const auto* const from = reinterpret_cast<const std::uint64_t*>(&command);
-  auto* const to = reinterpret_cast<std::uint64_t*>(slot);
+  auto* const to = reinterpret_cast<std::uint64_t*>(entry);
   for (unsigned i = 0; i < words; ++i) store_relaxed(to + i, from[i]);
   fence_system();
-  post(&slot->sequence, position + 1);
+  post(&entry->sequence, position + 1);
   std::uint64_t value = 0;
   if (command.wait != ProxyWait::nothing) {
     const ProxyReply* const answer = ring->replies + place;
@@ -192,7 +192,7 @@ GDRKIT_SHMEM_FUNCTION Word update_by_proxy(const State& state, Word* target, gdr
   return value_of<Word>(send_to_proxy(state, command));
 }
 
-/// Up to 8 bytes of data are part of the command, which nobody waits for then.
+/// Up to 8 bytes of data are copied into the command, so the caller need not wait.
 GDRKIT_SHMEM_FUNCTION void take_small_data(ProxyCommand* command, const void* source) {
   if (command->size_bytes > sizeof command->local) return;
   command->local = 0;

@@ -3,7 +3,7 @@
 // Copy kernel "scalar": 8-byte accesses only. Supports every architecture, and memory that rejects vector accesses.
 #include <cstddef>
 
-#include "copy/kernel.hpp"
+#include "copy/word_access.hpp"
 
 namespace gdrkit::copy::copy_kernel::scalar {
 

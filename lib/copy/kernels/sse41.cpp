@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "copy/kernel.hpp"
+#include "copy/word_access.hpp"
 
 namespace gdrkit::copy::copy_kernel::sse41 {
 

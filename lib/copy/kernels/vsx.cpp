@@ -3,7 +3,7 @@
 // Copy kernel "vsx": 16-byte accesses, aligned on the device side: unaligned ones fault on caching-inhibited memory.
 #include <cstddef>
 
-#include "copy/kernel.hpp"
+#include "copy/word_access.hpp"
 
 namespace gdrkit::copy::copy_kernel::vsx {
 namespace {

@@ -55,10 +55,10 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
     int other_pe;
     int other;  ///< the other side's slot
 
-    [[nodiscard]] heap::HeapRange at(std::size_t offset, std::size_t size) const {
-      auto range = pe.heap().find(static_cast<char*>(object) + offset, size);
-      EXPECT_TRUE(range) << range.error().text();
-      return range ? *range : heap::HeapRange{};
+    [[nodiscard]] heap::HeapPosition at(std::size_t offset, std::size_t size) const {
+      auto position = pe.heap().find(static_cast<char*>(object) + offset, size);
+      EXPECT_TRUE(position) << position.error().text();
+      return position ? *position : heap::HeapPosition{};
     }
     /// Returns the contents of this side's copy of the object, read by its own GPU.
     [[nodiscard]] std::vector<std::uint8_t> own_bytes() const { return tests::device_bytes(pe, object, room); }

@@ -21,13 +21,13 @@ class TakesOnePut final : public transport::Transport {
   [[nodiscard]] const char* name() const noexcept override { return "takes one put"; }
   [[nodiscard]] const transport::TransportLimits& limits() const noexcept override { return transport::no_limits; }
   base::Status serves(int) noexcept override { return {}; }
-  base::Status put(int, const heap::HeapRange&, const void*, std::size_t, transport::LocalMemory,
+  base::Status put(int, const heap::HeapPosition&, const void*, std::size_t, transport::LocalMemory,
                    bool) noexcept override {
     if (has_put_) return base::fail_literal(EOPNOTSUPP, "cannot be mapped");
     has_put_ = is_pending_ = true;
     return {};
   }
-  base::Status get(int, const heap::HeapRange&, void*, std::size_t, transport::LocalMemory, bool) noexcept override {
+  base::Status get(int, const heap::HeapPosition&, void*, std::size_t, transport::LocalMemory, bool) noexcept override {
     return {};
   }
   [[nodiscard]] bool is_pending(int) const noexcept override { return is_pending_; }

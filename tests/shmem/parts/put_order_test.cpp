@@ -21,12 +21,12 @@ class Recorder final : public transport::Transport {
   [[nodiscard]] const char* name() const noexcept override { return name_; }
   [[nodiscard]] const transport::TransportLimits& limits() const noexcept override { return transport::no_limits; }
   base::Status serves(int) noexcept override { return {}; }
-  base::Status put(int, const heap::HeapRange&, const void*, std::size_t, transport::LocalMemory,
+  base::Status put(int, const heap::HeapPosition&, const void*, std::size_t, transport::LocalMemory,
                    bool) noexcept override {
     is_pending_ = true;
     return note("puts");
   }
-  base::Status get(int, const heap::HeapRange&, void*, std::size_t, transport::LocalMemory, bool) noexcept override {
+  base::Status get(int, const heap::HeapPosition&, void*, std::size_t, transport::LocalMemory, bool) noexcept override {
     return {};
   }
   base::Status order(int) noexcept override { return note("orders"); }

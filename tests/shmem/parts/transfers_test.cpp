@@ -273,7 +273,7 @@ TEST(ShmemTransfer, UsesTheNextTransportIfTheOwnHeapIsUnmappable) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     const Objects objects(pe);
     const int other = *pe.connections().slot_of(1 - pe.pe());
-    const heap::HeapRange range = *pe.heap().find(objects.target, 8);
+    const heap::HeapPosition position = *pe.heap().find(objects.target, 8);
     auto bar1 = make_bar1(pe.connections().transport_setting());
     ASSERT_TRUE(bar1) << bar1.error().text();
     const std::size_t size = pe.heap().max_bytes();
@@ -283,14 +283,14 @@ TEST(ShmemTransfer, UsesTheNextTransportIfTheOwnHeapIsUnmappable) {
     ASSERT_NE(aside, MAP_FAILED);
     constexpr int empty = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     ASSERT_EQ(::mmap(place, size, PROT_NONE, empty, -1, 0), place);
-    const auto put = (*bar1)->put(other, range, objects.source, 8, transport::LocalMemory::heap, false);
-    const auto got = (*bar1)->get(other, range, objects.source, 8, transport::LocalMemory::heap, false);
+    const auto put = (*bar1)->put(other, position, objects.source, 8, transport::LocalMemory::heap, false);
+    const auto got = (*bar1)->get(other, position, objects.source, 8, transport::LocalMemory::heap, false);
     ASSERT_EQ(::mremap(aside, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
     EXPECT_TRUE(failed(put, EOPNOTSUPP));
     EXPECT_TRUE(failed(got, EOPNOTSUPP));
     EXPECT_TRUE(succeeded((*bar1)->serves(other)));
     const std::uint64_t value = 0x1234567890 + static_cast<std::uint64_t>(pe.pe());
-    EXPECT_TRUE(succeeded((*bar1)->put(other, range, &value, 8, transport::LocalMemory::host, false)));
+    EXPECT_TRUE(succeeded((*bar1)->put(other, position, &value, 8, transport::LocalMemory::host, false)));
     ASSERT_TRUE(succeeded((*bar1)->complete(other)));
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
@@ -309,13 +309,13 @@ TEST(ShmemTransfer, CompletesStoresThroughMappedMemory) {
     const Objects objects(pe);
     auto grown = pe.allocate(larger, 1, false);
     ASSERT_TRUE(grown) << grown.error().text();
-    const heap::HeapRange range = *pe.heap().find(static_cast<char*>(*grown) + larger - 8, 8);
-    ASSERT_GT(range.chunk.number, 0U);
+    const heap::HeapPosition position = *pe.heap().find(static_cast<char*>(*grown) + larger - 8, 8);
+    ASSERT_GT(position.chunk.number, 0U);
     const int other = *pe.connections().slot_of(1 - pe.pe());
     auto bar1 = make_bar1(pe.connections().transport_setting());
     ASSERT_TRUE(bar1) << bar1.error().text();
     const std::uint64_t value = 1;
-    ASSERT_TRUE(succeeded((*bar1)->put(other, range, &value, 8, transport::LocalMemory::host, false)));
+    ASSERT_TRUE(succeeded((*bar1)->put(other, position, &value, 8, transport::LocalMemory::host, false)));
     EXPECT_TRUE((*bar1)->is_pending(other));
     const std::size_t size = pe.heap().max_bytes();
     void* const place = reinterpret_cast<void*>(pe.heap().address(other, 0));
@@ -356,7 +356,7 @@ TEST(ShmemTransfer, DescribesTheTransportToEachPe) {
       }
       EXPECT_NE(text->find("\nucx: not used: "), std::string::npos) << *text;
       EXPECT_NE(text->find("\nGPU kernels: by loads and stores"), std::string::npos) << *text;
-      EXPECT_NE(text->find("\ncopy_engine: put from host, pinned host, symmetric, device; get to host"),
+      EXPECT_NE(text->find("\ndriver_copy: put from host, pinned host, symmetric, device; get to host"),
                 std::string::npos)
           << *text;
     }

@@ -20,12 +20,12 @@ class ShmemInfo(Test):
         ended = run("gdrkit", "shmem", "info")
         self.assertEqual((ended.code, ended.err), (0, ""))
         # A line that continues another is indented by 11.
-        self.assert_lines(re.sub(r"\n {11}(?!copy_engine)", " ", "\n".join(ended.lines)).splitlines(), [
+        self.assert_lines(re.sub(r"\n {11}(?!driver_copy)", " ", "\n".join(ended.lines)).splitlines(), [
             NOTE, r"pe +0 of 1, 1 of them on this node", r"device +0: gdrkit emulated device .*",
             r"heap +64\.0 MiB, may grow to [0-9.]+ [GT]iB, 0 B used",
             r"address +0x[0-9a-f]+, heaps of this node's PEs [0-9.]+ [GT]iB apart",
             r"to PE 0 +bar1: put from host, pinned host up to .* KiB, .*; get to host.*",
-            r" +copy_engine: put from host, pinned host, symmetric, device; get to host, .*"
+            r" +driver_copy: put from host, pinned host, symmetric, device; get to host, .*"
         ])
         self.assertLessEqual(max(map(len, ended.out.splitlines()[1:])), 110)
 
@@ -37,7 +37,7 @@ class ShmemInfo(Test):
                          ("shmem info", 0, 3, 3, True))
         self.assertEqual([way["pe"] for way in document["ways"]], [0, 1, 2])
         for way in document["ways"]:
-            self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine", "ucx", "GPU kernels"])
+            self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "driver_copy", "ucx", "GPU kernels"])
 
     def test_heap_sizes_accept_units(self):
         for text, heap in (("96m", "96.0 MiB"), ("96MiB", "96.0 MiB"), ("0.125G", "128 MiB"), ("0x6000000", "96.0 MiB")):

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copy_engine: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
+// driver_copy: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
 // keeps them in the order of the calls.
 #include <atomic>
 #include <cstring>
@@ -23,14 +23,14 @@ constexpr bool is_host(LocalMemory memory) noexcept {
   return memory == LocalMemory::host || memory == LocalMemory::pinned;
 }
 
-class CopyEngine final : public Transport {
+class DriverCopy final : public Transport {
  public:
-  explicit CopyEngine(const TransportSetting& setting) noexcept
-      : device_(*setting.device), heap_(*setting.heap), slots_(setting.slots) {
+  explicit DriverCopy(const TransportSetting& setting) noexcept
+      : device_(*setting.device), heap_(*setting.heap), node_pes_(setting.node_pes) {
     const platform::DeviceScope scope(device_);
     auto stream = device_.create_stream();
     if (!stream) {
-      unusable_ = base::pass(stream);
+      opened_ = base::pass(stream);
       return;
     }
     stream_ = *stream;
@@ -38,22 +38,22 @@ class CopyEngine final : public Transport {
     auto staging = device_.allocate(platform::AllocationKind::host, largest_staged);
     if (staging) staging_.emplace(std::move(*staging));
   }
-  ~CopyEngine() override {
-    if (!unusable_) return;
+  ~DriverCopy() override {
+    if (!opened_) return;
     const platform::DeviceScope scope(device_);
     (void)device_.synchronize(stream_);
     (void)device_.destroy_stream(stream_);
     staging_.reset();
   }
 
-  [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
+  [[nodiscard]] const char* name() const noexcept override { return "driver_copy"; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
-    if (!unusable_) return unusable_;
-    return is_of_this_machine(slot, slots_);
+    if (!opened_) return opened_;
+    return check_on_this_node(slot, node_pes_);
   }
 
-  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+  base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool is_async) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
@@ -64,7 +64,7 @@ class CopyEngine final : public Transport {
     return finish(std::move(given), is_async);
   }
 
-  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
@@ -86,7 +86,7 @@ class CopyEngine final : public Transport {
   }
 
   [[nodiscard]] bool is_pending(int slot) const noexcept override {
-    return slot < slots_ && completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
+    return slot < node_pes_ && completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
   }
 
   base::Status complete(int slot) noexcept override {
@@ -114,9 +114,9 @@ class CopyEngine final : public Transport {
 
   platform::Device& device_;
   const heap::SymmetricHeap& heap_;
-  const int slots_;
+  const int node_pes_;
   platform::Stream stream_;
-  base::Status unusable_;
+  base::Status opened_;
   std::atomic<std::uint64_t> issued_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::mutex staging_mutex_;                     // guards the contents
@@ -125,10 +125,10 @@ class CopyEngine final : public Transport {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Transport>> make_copy_engine(const TransportSetting& setting) noexcept try {
-  return std::make_unique<CopyEngine>(setting);
+base::Result<std::unique_ptr<Transport>> make_driver_copy(const TransportSetting& setting) noexcept try {
+  return std::make_unique<DriverCopy>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating transport 'copy_engine'");
+  return base::fail_literal(ENOMEM, "out of memory while creating transport 'driver_copy'");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

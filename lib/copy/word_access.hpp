@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Shared by all copy kernels: the line size and the single scalar access to device memory.
+// Single accesses to device memory: words, and aligned pieces of up to 64 bytes; the size of a line.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,6 @@ namespace gdrkit::copy {
 
 /// The unit of the copy kernels: one cache line, one write-combining buffer, one PCIe write.
 inline constexpr std::size_t line_bytes = 64;
-
-namespace copy_kernel {
 
 /// An unsigned integer that may alias objects of any type.
 template <std::size_t width>
@@ -86,5 +84,4 @@ inline void load_word(void* host, const void* device) noexcept {
 #endif
 }
 
-}  // namespace copy_kernel
 }  // namespace gdrkit::copy
