@@ -67,7 +67,7 @@ static int run(struct file *file, unsigned int command, void *request)
 	case FAKE_P2P_IOC_ALLOC:
 		return fake_memory_allocate(file, alloc->size, alloc->layout, &alloc->va);
 	case FAKE_P2P_IOC_FREE:
-		return fake_memory_free(file, address->va);
+		return fake_memory_free(file, address->va, fake_pins_revoke);
 	case FAKE_P2P_IOC_PHYSICAL:
 		return physical(address);
 	case FAKE_P2P_IOC_SET:
@@ -111,7 +111,7 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 
 static int control_release(struct inode *inode, struct file *file)
 {
-	fake_memory_free_all_of(file);
+	fake_memory_free_all_of(file, fake_pins_revoke);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static struct fake_mapping *make(struct pci_dev *peer, const struct fake_pin *pi
 
 static int map_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *table, struct nvidia_p2p_dma_mapping **result)
 {
-	struct fake_pin *pin = fake_pins_find(table);
+	struct fake_pin *pin = fake_table_live(table);
 	struct fake_mapping *mapping;
 	int error;
 
@@ -120,7 +120,7 @@ FAKE_P2P_EXPORT(nvidia_p2p_dma_map_pages);
 static int unmap_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *table,
 			struct nvidia_p2p_dma_mapping *client)
 {
-	struct fake_pin *pin = fake_pins_find(table);
+	struct fake_pin *pin = fake_table_live(table);
 	struct fake_mapping *mapping;
 	int error = fake_faults_injected_error(FAKE_P2P_CALL_DMA_UNMAP);
 

@@ -81,16 +81,18 @@ phys_addr_t fake_memory_physical(const struct fake_memory *memory, u64 va);
 ssize_t fake_memory_read(struct file *file, char __user *to, size_t size, loff_t *va);
 ssize_t fake_memory_write(struct file *file, const char __user *from, size_t size, loff_t *va);
 void fake_memory_release(struct kref *references);
-int fake_memory_free(const void *owner, u64 va);
-void fake_memory_free_all_of(const void *owner);
+/* Ends the pins of memory that is freed. The caller holds fake_rm_lock. */
+typedef void fake_memory_revoke(struct fake_memory *memory);
+int fake_memory_free(const void *owner, u64 va, fake_memory_revoke *revoke);
+void fake_memory_free_all_of(const void *owner, fake_memory_revoke *revoke);
 
 /* pins.c */
 void fake_pins_revoke(struct fake_memory *memory);
-/* Returns NULL if the table is not pinned. The caller holds fake_rm_lock. */
-struct fake_pin *fake_pins_find(const struct nvidia_p2p_page_table *table);
 void fake_pins_drop_refused(void);
 
 /* tables.c; the caller holds fake_rm_lock */
+extern struct list_head fake_live_pins;
+struct fake_pin *fake_table_live(const struct nvidia_p2p_page_table *table); /* NULL: not pinned */
 int fake_table_fill(struct fake_pin *pin);
 void fake_table_destroy(struct fake_pin *pin); /* of a pin that was never live */
 void fake_table_quarantine(struct fake_pin *pin);

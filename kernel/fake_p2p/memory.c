@@ -246,15 +246,15 @@ void fake_memory_release(struct kref *references)
 	kfree(memory);
 }
 
-static void free_locked(struct fake_memory *memory)
+static void free_locked(struct fake_memory *memory, fake_memory_revoke *revoke)
 {
 	list_move_tail(&memory->entry, &freed_pinned);
 	fake_counters.allocations--;
-	fake_pins_revoke(memory);
+	revoke(memory);
 	kref_put(&memory->references, fake_memory_release);
 }
 
-int fake_memory_free(const void *owner, u64 va)
+int fake_memory_free(const void *owner, u64 va, fake_memory_revoke *revoke)
 {
 	struct fake_memory *memory;
 	int error = -EINVAL;
@@ -262,20 +262,20 @@ int fake_memory_free(const void *owner, u64 va)
 	mutex_lock(&fake_rm_lock);
 	memory = find_in(&all, va, 1);
 	if (memory && memory->va == va && memory->owner == owner) {
-		free_locked(memory);
+		free_locked(memory, revoke);
 		error = 0;
 	}
 	mutex_unlock(&fake_rm_lock);
 	return error;
 }
 
-void fake_memory_free_all_of(const void *owner)
+void fake_memory_free_all_of(const void *owner, fake_memory_revoke *revoke)
 {
 	struct fake_memory *memory, *next;
 
 	mutex_lock(&fake_rm_lock);
 	list_for_each_entry_safe(memory, next, &all, entry)
 		if (memory->owner == owner)
-			free_locked(memory);
+			free_locked(memory, revoke);
 	mutex_unlock(&fake_rm_lock);
 }

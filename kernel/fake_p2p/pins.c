@@ -6,8 +6,6 @@
 
 #include "fake_p2p.h"
 
-static LIST_HEAD(live);
-
 static u64 *counter_of(const struct fake_pin *pin)
 {
 	if (pin->is_refused)
@@ -42,7 +40,7 @@ static int establish(struct fake_pin *pin)
 		return error;
 	kref_get(&pin->memory->references);
 	list_add_tail(&pin->entry, &pin->memory->pins);
-	list_add_tail(&pin->table_entry, &live);
+	list_add_tail(&pin->table_entry, &fake_live_pins);
 	++*counter_of(pin);
 	return 0;
 }
@@ -111,17 +109,6 @@ int nvidia_p2p_get_pages_persistent(u64 virtual_address, u64 length, struct nvid
 }
 FAKE_P2P_EXPORT(nvidia_p2p_get_pages_persistent);
 
-struct fake_pin *fake_pins_find(const struct nvidia_p2p_page_table *table)
-{
-	struct fake_pin *pin;
-
-	list_for_each_entry_reverse(pin, &live, table_entry) {
-		if (pin->table == table)
-			return pin;
-	}
-	return NULL;
-}
-
 /* Checks arguments that the driver ignores but a correct client passes anyway. */
 static void compare(const struct fake_pin *pin, const struct fake_pin *request)
 {
@@ -137,7 +124,7 @@ static void compare(const struct fake_pin *pin, const struct fake_pin *request)
  */
 static int put_revocable(const struct fake_pin *request, const struct nvidia_p2p_page_table *table)
 {
-	struct fake_pin *pin = fake_pins_find(table), *ended;
+	struct fake_pin *pin = fake_table_live(table), *ended;
 	int error;
 
 	if (request->token || request->va_space) {
@@ -169,7 +156,7 @@ static int put_revocable(const struct fake_pin *request, const struct nvidia_p2p
 /* Allowed from any process. The driver drops its reference on the GPU even if the put fails. */
 static int put_persistent(const struct fake_pin *request, const struct nvidia_p2p_page_table *table)
 {
-	struct fake_pin *pin = fake_pins_find(table);
+	struct fake_pin *pin = fake_table_live(table);
 	int error;
 
 	if (!pin) {
@@ -198,7 +185,7 @@ void fake_pins_drop_refused(void)
 {
 	struct fake_pin *pin, *next;
 
-	list_for_each_entry_safe(pin, next, &live, table_entry)
+	list_for_each_entry_safe(pin, next, &fake_live_pins, table_entry)
 		if (pin->is_refused)
 			end(pin);
 }

@@ -19,6 +19,7 @@
 #define QUARANTINE_PAGES 32768
 #define TOO_HIGH 0xfff0000000000000ULL
 
+LIST_HEAD(fake_live_pins);
 static LIST_HEAD(quarantine);
 static unsigned int quarantine_count, quarantine_pages;
 
@@ -111,6 +112,17 @@ static void damage_table(struct fake_pin *pin)
 	default:
 		break;
 	}
+}
+
+struct fake_pin *fake_table_live(const struct nvidia_p2p_page_table *table)
+{
+	struct fake_pin *pin;
+
+	list_for_each_entry_reverse(pin, &fake_live_pins, table_entry) {
+		if (pin->table == table)
+			return pin;
+	}
+	return NULL;
 }
 
 struct fake_pin *fake_table_in_quarantine(const struct nvidia_p2p_page_table *table)

@@ -2,9 +2,25 @@
 // SPDX-License-Identifier: MIT
 // The adapter: its addresses until it is stopped. Nothing here does DMA; tests compare the addresses with the
 // provider's memory.
+#include <linux/miscdevice.h>
 #include <linux/slab.h>
 
 #include "fake_rdma_core.h"
+
+static struct device *pci_adapter;
+static const struct miscdevice *control_node;
+
+void fake_adapter_use(struct device *pci_device, const struct miscdevice *node)
+{
+	pci_adapter = pci_device;
+	control_node = node;
+}
+
+/* The node's own device serves as an adapter that is not a PCI device. */
+struct device *fake_adapter_device(void)
+{
+	return fake_faults_knob(FAKE_CORE_NOT_PCI) ? control_node->this_device : pci_adapter;
+}
 
 static u64 page_size_of(const struct fake_registration *registration)
 {

@@ -8,6 +8,7 @@
 #include "fake_rdma_core.h"
 
 static LIST_HEAD(clients);
+static DEFINE_MUTEX(lock); /* protects the list */
 /*
  * By core context. Contexts are reused late, so that a late invalidation finds nothing instead of another registration.
  */
@@ -48,7 +49,7 @@ static void invalidate_mapped(struct fake_registration *registration)
 	fake_core_count(&fake_core_counters.stopped_by_invalidation, 1);
 	if (!registration->client->unmaps) {
 		registration->state = FAKE_STATE_STOPPED;
-		fake_steps_unmap_and_put(registration);
+		fake_registration_unmap_and_put(registration);
 		return;
 	}
 	memset(&registration->sg, 0, sizeof(registration->sg));
@@ -76,7 +77,7 @@ static int invalidate(void *handle, u64 core_context)
 		invalidate_mapped(registration);
 	up(&registration->mapping_lock);
 	fake_faults_pass(FAKE_CORE_INVALIDATE_LEAVE);
-	kref_put(&registration->references, fake_steps_free);
+	kref_put(&registration->references, fake_registration_free);
 	return 0;
 }
 
@@ -96,7 +97,7 @@ void *ib_register_peer_memory_client(const struct peer_memory_client *operations
 		client->can_invalidate = true;
 		*callback = invalidate;
 	}
-	mutex_lock(&fake_core_lock);
+	mutex_lock(&lock);
 	if (has_name(operations->name)) {
 		kfree(client);
 		client = NULL;
@@ -104,7 +105,7 @@ void *ib_register_peer_memory_client(const struct peer_memory_client *operations
 		list_add_tail(&client->entry, &clients);
 		fake_core_count(&fake_core_counters.clients, 1);
 	}
-	mutex_unlock(&fake_core_lock);
+	mutex_unlock(&lock);
 	return client;
 }
 EXPORT_SYMBOL(ib_register_peer_memory_client);
@@ -113,10 +114,10 @@ void ib_unregister_peer_memory_client(void *handle)
 {
 	struct fake_client *client = handle;
 
-	mutex_lock(&fake_core_lock);
+	mutex_lock(&lock);
 	list_del(&client->entry);
 	fake_core_count(&fake_core_counters.clients, -1);
-	mutex_unlock(&fake_core_lock);
+	mutex_unlock(&lock);
 	wait_event(client->unused, atomic_read(&client->users) == 0);
 	kfree(client);
 }
@@ -128,7 +129,7 @@ struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, i
 	struct fake_client *client, *found = NULL;
 
 	*result = 0;
-	mutex_lock(&fake_core_lock);
+	mutex_lock(&lock);
 	list_for_each_entry(client, &clients, entry) {
 		*result = client->operations->acquire(address, size, NULL, NULL, context);
 		if (*result > 0) {
@@ -137,7 +138,7 @@ struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, i
 			break;
 		}
 	}
-	mutex_unlock(&fake_core_lock);
+	mutex_unlock(&lock);
 	return found;
 }
 

@@ -8,9 +8,6 @@
 #include "fake_rdma_core.h"
 #include "flavour.h"
 
-DEFINE_MUTEX(fake_core_lock);
-struct fake_core_report fake_core_counters;
-static DEFINE_SPINLOCK(counting);
 static struct pci_dev *adapter;
 
 static int control_release(struct inode *inode, struct file *file);
@@ -29,47 +26,6 @@ static struct miscdevice control = {
 	.mode = 0666,
 };
 
-void fake_core_count(u64 *counter, int by)
-{
-	spin_lock(&counting);
-	*counter += by;
-	spin_unlock(&counting);
-}
-
-void fake_core_mistake(const char *what)
-{
-	pr_err("fake_rdma_core: client error: %s\n", what);
-	fake_core_count(&fake_core_counters.mistakes, 1);
-}
-
-/* The node's own device serves as an adapter that is not a PCI device. */
-struct device *fake_core_adapter(void)
-{
-	return fake_faults_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
-}
-
-static int report(struct fake_core_report *report)
-{
-	spin_lock(&counting);
-	*report = fake_core_counters;
-	spin_unlock(&counting);
-	return 0;
-}
-
-static int reset(void)
-{
-	struct fake_core_report kept = {};
-
-	spin_lock(&counting);
-	kept.registrations = fake_core_counters.registrations;
-	kept.mapped = fake_core_counters.mapped;
-	kept.active = fake_core_counters.active;
-	kept.clients = fake_core_counters.clients;
-	fake_core_counters = kept;
-	spin_unlock(&counting);
-	return 0;
-}
-
 static int run(struct file *file, unsigned int command, void *request)
 {
 	switch (command) {
@@ -78,9 +34,9 @@ static int run(struct file *file, unsigned int command, void *request)
 	case FAKE_CORE_IOC_ADDRESSES:
 		return fake_steps_addresses(request);
 	case FAKE_CORE_IOC_REPORT:
-		return report(request);
+		return fake_core_copy_counters(request);
 	case FAKE_CORE_IOC_RESET:
-		return reset();
+		return fake_core_reset_counters();
 	default:
 		return -ENOTTY;
 	}
@@ -106,6 +62,7 @@ static int __init fake_rdma_core_init(void)
 		pr_err("fake_rdma_core: cannot find a PCI device to use as the adapter\n");
 		return -ENODEV;
 	}
+	fake_adapter_use(&adapter->dev, &control);
 	error = misc_register(&control);
 	if (error)
 		pci_dev_put(adapter);

@@ -16,6 +16,8 @@
 #include "fake_rdma_core_ioctl.h"
 #include "peer_mem.h"
 
+struct miscdevice;
+
 struct fake_client {
 	struct list_head entry;
 	const struct peer_memory_client *operations;
@@ -57,13 +59,26 @@ struct fake_registration {
 	u32 reachable_count;
 };
 
-extern struct mutex fake_core_lock; /* protects the list of clients */
+/* counters.c */
 extern struct fake_core_report fake_core_counters; /* modified only by fake_core_count() */
-
-/* control.c */
 void fake_core_count(u64 *counter, int by);
 void fake_core_mistake(const char *what);
-struct device *fake_core_adapter(void);
+int fake_core_copy_counters(struct fake_core_report *report);
+int fake_core_reset_counters(void);
+
+/* adapter.c; the caller of start, stop and check holds mapping_lock */
+void fake_adapter_use(struct device *pci_device, const struct miscdevice *node);
+struct device *fake_adapter_device(void);
+int fake_adapter_start(struct fake_registration *registration);
+void fake_adapter_stop(struct fake_registration *registration);
+void fake_adapter_check(const struct fake_registration *registration, int count);
+
+/* registration.c */
+const struct peer_memory_client *fake_registration_client(const struct fake_registration *registration);
+void fake_registration_unmap(struct fake_registration *registration);
+void fake_registration_put(struct fake_registration *registration);
+void fake_registration_unmap_and_put(struct fake_registration *registration);
+void fake_registration_free(struct kref *references);
 
 /* clients.c */
 struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, int *result);
@@ -75,12 +90,5 @@ void fake_client_end_invalidation(struct fake_registration *registration);
 int fake_steps_take(const void *owner, struct fake_core_step *step);
 int fake_steps_addresses(struct fake_core_addresses *request);
 void fake_steps_end_all_of(const void *owner);
-void fake_steps_unmap_and_put(struct fake_registration *registration);
-void fake_steps_free(struct kref *references);
-
-/* adapter.c; the caller holds mapping_lock */
-int fake_adapter_start(struct fake_registration *registration);
-void fake_adapter_stop(struct fake_registration *registration);
-void fake_adapter_check(const struct fake_registration *registration, int count);
 
 #endif

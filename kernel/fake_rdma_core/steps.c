@@ -9,19 +9,9 @@
 
 static DEFINE_XARRAY_ALLOC1(registrations);
 
-static const struct peer_memory_client *client_of(const struct fake_registration *registration)
-{
-	return registration->client->operations;
-}
-
-void fake_steps_free(struct kref *references)
-{
-	kfree(container_of(references, struct fake_registration, references));
-}
-
 static void drop(struct fake_registration *registration)
 {
-	kref_put(&registration->references, fake_steps_free);
+	kref_put(&registration->references, fake_registration_free);
 }
 
 static void lock_mapping(struct fake_registration *registration)
@@ -40,40 +30,12 @@ static void unlock_mapping(struct fake_registration *registration)
 	up(&registration->mapping_lock);
 }
 
-static void unmap(struct fake_registration *registration)
-{
-	if (registration->state != FAKE_STATE_STOPPED)
-		return;
-	fake_core_count(&fake_core_counters.unmaps, 1);
-	fake_core_count(&fake_core_counters.mapped, -1);
-	if (client_of(registration)->dma_unmap(&registration->sg, registration->context, fake_core_adapter()))
-		fake_core_mistake("dma_unmap failed, which a core cannot handle");
-	registration->state = FAKE_STATE_UNMAPPED;
-}
-
-static void put(struct fake_registration *registration)
-{
-	if (registration->state != FAKE_STATE_UNMAPPED && registration->state != FAKE_STATE_PINNED)
-		return;
-	fake_core_count(&fake_core_counters.puts, 1);
-	client_of(registration)->put_pages(&registration->sg, registration->context);
-	if (registration->sg.sgl)
-		fake_core_mistake("put_pages did not clear the scatterlist");
-	registration->state = FAKE_STATE_PUT;
-}
-
-void fake_steps_unmap_and_put(struct fake_registration *registration)
-{
-	unmap(registration);
-	put(registration);
-}
-
 static void release(struct fake_registration *registration)
 {
 	fake_client_end_invalidation(registration);
 	unlock_mapping(registration);
 	xa_erase(&registrations, registration->id);
-	client_of(registration)->release(registration->context);
+	fake_registration_client(registration)->release(registration->context);
 	fake_client_drop(registration->client);
 	fake_core_count(&fake_core_counters.registrations, -1);
 	drop(registration);
@@ -124,7 +86,7 @@ static int get_pages(struct fake_registration *registration)
 	if (!error)
 		error = fake_client_allow_invalidation(registration);
 	if (!error) {
-		error = client_of(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
+		error = fake_registration_client(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
 							   registration->context, registration->core_context);
 		if (error > 0)
 			fake_core_mistake("get_pages returned a positive value");
@@ -138,10 +100,10 @@ static int dma_map(struct fake_registration *registration)
 {
 	int error, count = 0;
 
-	error = client_of(registration)->dma_map(&registration->sg, registration->context, fake_core_adapter(), 0, &count);
+	error = fake_registration_client(registration)->dma_map(&registration->sg, registration->context, fake_adapter_device(), 0, &count);
 	if (error) {
 		/* Still under the mapping lock, as in a real core. */
-		put(registration);
+		fake_registration_put(registration);
 		return error;
 	}
 	fake_adapter_check(registration, count);
@@ -170,16 +132,16 @@ static void stop(struct fake_registration *registration)
 	if (registration->state == FAKE_STATE_MAPPED)
 		registration->state = FAKE_STATE_STOPPED;
 	if (!registration->client->unmaps && registration->client->can_invalidate)
-		fake_steps_unmap_and_put(registration);
+		fake_registration_unmap_and_put(registration);
 	unlock_mapping(registration);
 }
 
 static void deregister(struct fake_registration *registration)
 {
 	if (registration->state == FAKE_STATE_PINNED)
-		put(registration);
+		fake_registration_put(registration);
 	stop(registration);
-	fake_steps_unmap_and_put(registration);
+	fake_registration_unmap_and_put(registration);
 	release(registration);
 }
 
@@ -235,10 +197,10 @@ static int take(struct fake_registration *registration, u32 name)
 		stop(registration);
 		break;
 	case FAKE_CORE_DMA_UNMAP:
-		unmap(registration);
+		fake_registration_unmap(registration);
 		break;
 	case FAKE_CORE_PUT_PAGES:
-		put(registration);
+		fake_registration_put(registration);
 		break;
 	case FAKE_CORE_RELEASE:
 		release(registration);
