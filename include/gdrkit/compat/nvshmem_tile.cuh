@@ -104,7 +104,7 @@ GDRKIT_SHMEM_FUNCTION bool are_valid(const Tile<T>& target, const Tile<Source>& 
 }
 GDRKIT_SHMEM_FUNCTION int status_of(bool is_whole) { return is_whole ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_INTERNAL; }
 
-/// tile_put and tile_get. No barrier of the group: neither does NVSHMEM wait, and it takes 80 ns of 400.
+/// tile_put and tile_get. As in NVSHMEM, without a barrier of the group: it would take 80 of 400 ns (64 x 48 floats).
 template <bool is_put, class T, class Source, class Tuple, class Group>
 GDRKIT_SHMEM_FUNCTION int copy_tile(const State& state, const Tile<T>& target, const Tile<Source>& source,
                                     const Tuple& start, const Tuple& boundary, int pe, std::uint64_t flag,

@@ -72,10 +72,11 @@ struct ElementOf<cutlass::bfloat16_t> {
 
 namespace nvshmemx {
 
-/** @brief Copies a tile to PE `pe` (tile_put) or from it (tile_get). The threads of the group divide the elements.
- *  On return, the calling thread has copied its elements: as in NVSHMEM, the group does not wait. After tile_put, call
- *  nvshmem_quiet in every thread, or synchronize the group and call it in one thread, to make the data visible. After
- *  tile_get, synchronize the group to read the elements of other threads.
+/** @brief Copies a tile to PE `pe` (tile_put) or from it (tile_get).
+ *  The threads of the group divide the elements. As in NVSHMEM, the call does not synchronize the group. Synchronize it
+ *  before a thread overwrites source elements that other threads copy, and, after tile_get, before a thread reads
+ *  target elements that other threads copied. To complete tile_put, call nvshmem_quiet in every thread, or synchronize
+ *  the group and call nvshmem_quiet in one thread.
  *  @tparam algo PEER_PUSH_NBI or REMOTE_PUSH_NBI for tile_put, PEER_PULL_NBI or REMOTE_PULL_NBI for tile_get.
  *  @param[in] src Source tensor: local for tile_put, symmetric for tile_get.
  *  @param[out] dst Target tensor of the same shape: symmetric for tile_put, local for tile_get.
