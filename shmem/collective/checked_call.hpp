@@ -47,7 +47,7 @@ struct CheckedCall {
 };
 
 /// Fails with EINVAL if the root, the type or the reduction is invalid, if a range exceeds its symmetric object, or if
-/// ranges overlap that must not.
+/// two ranges overlap that must be separate.
 [[nodiscard]] base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam& team,
                                                    const heap::SymmetricHeap& heap) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives by the CPUs. Of small data, each CPU reads its source and exchanges the data with the message of a
-// meeting. Of much data of a team over several nodes, the CPUs put and get between the PEs' buffers.
+// Collectives by the CPUs. For small data, each CPU reads its source and exchanges the data with the message of a
+// meeting. For more data of a team over several nodes, the CPUs put and get between the PEs' buffers.
 #pragma once
 
 #include <functional>

@@ -110,7 +110,7 @@ class SymmetricHeap {
   base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
                             const base::Result<bootstrap::UniqueFd>& own);
   base::Status agree(const base::Status& own, const char* step);
-  /// Call it after a range was freed or moved. It invalidates the ranges that threads have cached.
+  /// Invalidates the ranges that threads have cached. Call it under the lock when a range is freed or moved.
   void locked_change() noexcept;
   [[nodiscard]] HeapChunk locked_chunk_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] const SymmetricBuffer* locked_buffer_at(std::uint64_t offset) const noexcept;
@@ -125,7 +125,7 @@ class SymmetricHeap {
   std::uint64_t reserved_bytes_ = 0;
   std::uint64_t growth_end_ = 0;         // one granule below the lowest offset that a buffer ever had
   mutable std::shared_mutex mutex_;      // guards all below
-  std::atomic<std::uint64_t> state_{0};  // new after each change of what find() returns; unique among all heaps
+  std::atomic<std::uint64_t> state_{0};  // new when cached results of find() become invalid; unique among heaps
   BlockList blocks_;
   std::vector<HeapChunk> chunks_;
   std::map<std::uint64_t, SymmetricBuffer> buffers_;  // by offset

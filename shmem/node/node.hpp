@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Node: the PEs of one machine that can share memory: the shared memory, exchange of file descriptors, and liveness.
+// Node: the PEs of one machine that can share memory. It has their shared memory, exchanges file descriptors and
+// detects ended PEs.
 #pragma once
 
 #include <chrono>

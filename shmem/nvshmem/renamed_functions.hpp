@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Functions of nvshmem.h that concern GPU code of NVSHMEM; libnvshmem_host.so.3 has those of replaced_functions.cpp
-// instead. Include it before nvshmem.h, which then defines them under names that the library does not export.
+// Functions of nvshmem.h that concern GPU code of NVSHMEM. libnvshmem_host.so.3 exports the versions in
+// replaced_functions.cpp instead. Include this file before nvshmem.h, which then defines them under other names.
 #pragma once
 
 #define nvshmem_finalize gdrkit_nvshmem_finalize

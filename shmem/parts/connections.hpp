@@ -105,8 +105,8 @@ class Connections {
   [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
   /// Returns the arguments of transport constructors.
   [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
-  /// Returns the number of slots: one for each PE of this node, and with other nodes another one for each PE of the
-  /// job.
+  /// Returns the number of slots: one for each PE of this node and, if the job has other nodes, one more for each PE of
+  /// the job.
   [[nodiscard]] std::size_t slots() const noexcept;
   /// Fails with EINVAL if `pe` is out of range.
   base::Status check_pe(int pe) const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// JobNode: the node in a job over several nodes. It adds the PEs of other nodes to the node.
+// JobNode: a PE's node in a job over several nodes. It also detects ended PEs of other nodes.
 #pragma once
 
 #include <memory>

@@ -23,8 +23,8 @@ class PutOrder {
   }
   void fence() noexcept { fences_.fetch_add(1, std::memory_order_acq_rel); }
 
-  /// Completes the puts to this slot that other transports than `chosen` received before the last fence. Calls order()
-  /// of `chosen` if its own earlier puts are pending.
+  /// Completes the puts to this slot that transports other than `chosen` received before the last fence. Calls order()
+  /// of `chosen` if it has pending puts and was not ordered since that fence.
   base::Status before_put(int slot, std::size_t chosen,
                           const std::vector<std::unique_ptr<transport::Transport>>& transports) noexcept {
     const std::uint64_t now = fences_.load(std::memory_order_acquire);

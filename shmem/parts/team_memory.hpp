@@ -16,7 +16,7 @@ namespace gdrkit::shmem_impl::parts {
 class TeamMemory {
  public:
   TeamMemory() noexcept = default;
-  /// The layout is the same on all PEs, because n_pes and the heap's limit are.
+  /// The layout is the same on all PEs, because all PEs have the same n_pes and heap limit.
   TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
       : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 2 * row_bytes(n_pes))),
         scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_scratch_bytes)),

@@ -19,7 +19,7 @@ class Waiter {
       : node_(node), limit_(limit), what_(what) {}
 
   /// Spins first, then yields the core, then sleeps for at most a millisecond. Fails with ETIMEDOUT after the limit,
-  /// and with ECONNRESET soon after a PE of this node has ended; the error names the PE.
+  /// and with ECONNRESET soon after a PE of the job has ended; the error names the PE.
   base::Status pause() noexcept;
 
  private:

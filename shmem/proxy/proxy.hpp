@@ -48,7 +48,7 @@ class Proxy {
   [[nodiscard]] std::uint64_t device_address() const noexcept { return ring_.address(); }
   /// Starts the execution of commands. Fails with EAGAIN if the thread cannot be started.
   base::Status serve() noexcept;
-  /// Starts no command after the call.
+  /// Stops the thread. It starts no more commands.
   void stop() noexcept;
   /// Waits until all commands that were written before the call have been started. Fails with ETIMEDOUT after
   /// `limit`; 0: no limit.

@@ -22,7 +22,7 @@ struct OwnChunk {
 class OwnHeap {
  public:
   virtual ~OwnHeap() = default;
-  /// Fails with EINVAL if the range, which another node sent, exceeds the heap.
+  /// Fails with EINVAL if the range, which a PE of another node sent, exceeds the heap.
   [[nodiscard]] virtual base::Result<std::uint64_t> address_of(std::uint64_t offset,
                                                                std::uint64_t size_bytes) noexcept = 0;
   [[nodiscard]] virtual base::Result<OwnChunk> chunk_of(std::uint64_t offset) noexcept = 0;

@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 /// How long the thread polls after the last traffic before it sleeps: about the time of a wake-up.
 constexpr auto polling_before_sleep = 50us;
-/// How long it polls without a pause: the time in which a PE of the same node continues after a reply. A yield
-/// between two polls takes longer than such a message.
+/// How long it polls without a pause: the time in which a PE of another node on the same machine continues after a
+/// reply. A yield between two polls takes longer than such a message.
 constexpr auto polling_on = 10us;
 /// A longer yield means that another thread ran.
 constexpr auto idle_yield = 3us;
@@ -137,7 +137,7 @@ std::chrono::milliseconds Remote::limit() const noexcept {
 
 base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*),
                           const void* argument) noexcept {
-  constexpr auto holding = 20us;  // the lock: a reply from the same node arrives within this time
+  constexpr auto holding = 20us;  // the lock: a reply from the same machine arrives within this time
   constexpr auto yielding = 2ms;
   struct Progressing {
     std::atomic<int>* users;

@@ -5,7 +5,7 @@
 //
 // Ordering: stores through BAR1 are posted writes. Those of one CPU thread reach a GPU in the order of the calls of
 // gdrkit_write. When a call returns, its stores have left the core. A load from the same GPU does not pass posted
-// writes on its way there. So when the load returns, all stores have arrived that had left any core before the load.
+// writes on its way there. So when the load returns, all stores that had left their core before the load have arrived.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>

@@ -270,7 +270,7 @@ TEST(ShmemTransfer, GetsOfAllThreadsSucceedIfAnEngineCannotRun) {
 TEST(ShmemTransfer, UsesTheNextTransportIfTheOwnHeapIsUnmappable) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {
-    if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
+    if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this node";
     const Objects objects(pe);
     const int other = *pe.connections().slot_of(1 - pe.pe());
     const heap::HeapPosition position = *pe.heap().find(objects.target, 8);
@@ -304,7 +304,7 @@ TEST(ShmemTransfer, UsesTheNextTransportIfTheOwnHeapIsUnmappable) {
 TEST(ShmemTransfer, CompletesStoresThroughMappedMemory) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {
-    if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
+    if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this node";
     constexpr std::size_t larger = 200 << 20;  // than the first chunk; begins in what is left of it
     const Objects objects(pe);
     auto grown = pe.allocate(larger, 1, false);

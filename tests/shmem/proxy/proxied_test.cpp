@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gdrkit/shmem_device.cuh between PEs of two machines, and within each: two PEs of each machine, numbered in turn.
+// gdrkit/shmem_device.cuh between PEs of two nodes, and within each: two PEs of each node, numbered in turn.
 #include <gmock/gmock.h>
 
 #include <chrono>
