@@ -79,6 +79,7 @@ fail:
 
 static int get_pages(struct fake_registration *registration)
 {
+	const struct peer_memory_client *client = fake_registration_client(registration);
 	int error;
 
 	lock_mapping(registration);
@@ -86,8 +87,8 @@ static int get_pages(struct fake_registration *registration)
 	if (!error)
 		error = fake_client_allow_invalidation(registration);
 	if (!error) {
-		error = fake_registration_client(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
-							   registration->context, registration->core_context);
+		error = client->get_pages(registration->address, registration->size, 1, 0, NULL,
+					  registration->context, registration->core_context);
 		if (error > 0)
 			fake_core_mistake("get_pages returned a positive value");
 	}
@@ -98,9 +99,10 @@ static int get_pages(struct fake_registration *registration)
 
 static int dma_map(struct fake_registration *registration)
 {
+	const struct peer_memory_client *client = fake_registration_client(registration);
 	int error, count = 0;
 
-	error = fake_registration_client(registration)->dma_map(&registration->sg, registration->context, fake_adapter_device(), 0, &count);
+	error = client->dma_map(&registration->sg, registration->context, fake_adapter_device(), 0, &count);
 	if (error) {
 		/* Still under the mapping lock, as in a real core. */
 		fake_registration_put(registration);
