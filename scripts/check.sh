@@ -16,7 +16,7 @@ tests_named() { # programs classes
 }
 
 classes_of() { # Python tests
-  [ $# -eq 0 ] || sed -nE 's/^class ([A-Za-z]+)\([A-Za-z]*Test\):.*/\1/p' "$@"
+  [ $# -eq 0 ] || sed -nE 's/^class ([A-Za-z0-9]+)\([A-Za-z0-9_., ]*Test(Case)?\):.*/\1/p' "$@"
 }
 
 # Prints the Python tests that cover the changed files, one per line: changed tests, tests of the guide, and for programs
@@ -25,6 +25,7 @@ program_tests_among() { # changed files
   local file folder
   for file; do
     file=${file/#tests\/fixtures\//tests/diag/} # machines of the doctor
+    [[ $file != transfer/report/*.cpp ]] || echo tests/diag/guide_test.py # compares the IDs of checks there
     case $file in
       tests/*_test.py) [ ! -e "$file" ] || echo "$file" ;;
       docs/guide/*.md | docs/tools.md | docs/troubleshooting.md | README.md) echo tests/diag/guide_test.py ;;

@@ -26,6 +26,9 @@ expect "a folder with tests" tests/transfer/nccl/nccl_test.py "$(program_tests_a
 for file in diag/doctor/checks.def tests/diag/doctor_cases/system.py tests/fixtures/machines/host.py; do
   grep -qxF tests/diag/doctor_test.py < <(program_tests_among "$file") || expect "$file" tests/diag/doctor_test.py "$(program_tests_among "$file")"
 done
+file=transfer/report/result_json.cpp # its check IDs
+grep -qxF tests/diag/guide_test.py < <(program_tests_among "$file") || expect "$file" tests/diag/guide_test.py "$(program_tests_among "$file")"
+expect "a class with a digit or of unittest" FreshBuild "$(classes_of tests/install/fresh_build_test.py)"
 expect "no product" "" "$(program_tests_among lib/copy/choose.cpp tests/lib/copy/choose_test.cpp tests/diag/gone_test.py)"
 expect "tests of the Python package" python/flag "$(package_tests_among tests/python/flag_test.py tests/cli/tools_test.py)"
 expect "no test of the Python package" "" "$(package_tests_among)"
