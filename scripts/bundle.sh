@@ -17,7 +17,8 @@ list_sources() { # NUL-separated paths of the tree's own files
   fi
 }
 
-# Prints the files and folders of Boost that the programs include. Other compilers include other files of the folders.
+# Prints the files and folders of Boost that the programs include. Whole folders, because other compilers include other
+# files of them.
 needed_of_boost() {
   "$CXX" -std=c++20 -I. -Ilib -isystem third_party/include -M measure/compare/spread.cpp | tr ' ' '\n' |
     sed -n 's,^\(.*include/boost/[^/]*\).*,\1,p' | sort -u

@@ -18,7 +18,7 @@ enum class State { ok, info, warn, fail, skip, unknown };
 struct Remedy {
   const char* command;  ///< for a person: a command, or a change in words
   bool needs_root;
-  bool needs_reboot;   ///< the command has no effect before
+  bool needs_reboot;   ///< the command has no effect before a reboot
   bool survives_boot;  ///< of `command` alone: Steps::file may make it permanent
   const char* verify;  ///< a command whose output shows the effect
 };

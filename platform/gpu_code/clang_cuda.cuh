@@ -31,7 +31,7 @@ __attribute__((const)) GDRKIT_INTRINSIC bool __isGlobal(const void* address) { r
 GDRKIT_INTRINSIC unsigned long __cvta_generic_to_global(const void* address) {
   return (unsigned long)(const __attribute__((address_space(1))) void*)address;
 }
-// All pointers of Triton are to global memory. A generic load takes longer.
+// Triton's pointers are to global memory. A generic load takes longer than a global one.
 #define GDRKIT_SHMEM_PLAIN_POINTER(type, address) ((type*)(__attribute__((address_space(1))) type*)(address))
 extern "C" __attribute__((device)) inline void* memcpy(void* target, const void* source, unsigned long size) {
   return __builtin_memcpy(target, source, size);

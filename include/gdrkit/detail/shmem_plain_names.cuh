@@ -23,7 +23,7 @@
 #if defined(__CUDACC__)
 
 #define GDRKIT_SHMEM_PLAIN extern "C" __device__
-#ifndef GDRKIT_SHMEM_PLAIN_POINTER  // Triton's bitcode: a pointer to global memory
+#ifndef GDRKIT_SHMEM_PLAIN_POINTER  // clang_cuda.cuh defines it for Triton
 #define GDRKIT_SHMEM_PLAIN_POINTER(type, address) reinterpret_cast<type*>(address)
 #endif
 
