@@ -25,7 +25,7 @@ void MessageEngine::flush(int) { lack("puts"); }
 void MessageEngine::fetch_add(int) { lack("fetch-and-add"); }
 void MessageEngine::run_collective(CollectiveKind, std::size_t) { lack("collectives"); }
 
-#define GDRKIT_MESSAGE_ENGINE(name, places, families, launcher, before_cuda) \
+#define GDRKIT_MESSAGE_ENGINE(name, places, accepts, families, launcher, before_cuda) \
   std::unique_ptr<MessageEngine> make_##name##_messages(const MessageRequest& request);
 #include "transfer/engines/message_engines.def"
 #undef GDRKIT_MESSAGE_ENGINE
@@ -33,8 +33,8 @@ void MessageEngine::run_collective(CollectiveKind, std::size_t) { lack("collecti
 const std::vector<MessageEngineKind>& all_message_engines() {
   using namespace family;
   static const std::vector<MessageEngineKind> all = {
-#define GDRKIT_MESSAGE_ENGINE(name, places, families, launcher, before_cuda) \
-  {#name, places, families, Launcher::launcher, before_cuda, &make_##name##_messages},
+#define GDRKIT_MESSAGE_ENGINE(name, places, accepts, families, launcher, before_cuda) \
+  {#name, places, accepts, families, Launcher::launcher, before_cuda, &make_##name##_messages},
 #include "transfer/engines/message_engines.def"
 #undef GDRKIT_MESSAGE_ENGINE
   };

@@ -86,7 +86,8 @@ enum class Launcher : std::uint8_t { any, own };
 
 struct MessageEngineKind {
   const char* name;
-  const char* places;  ///< default places of the buffers of both ranks
+  const char* places;   ///< default places of the buffers of both ranks
+  const char* accepts;  ///< the places that it supports
   unsigned families;
   Launcher launcher;
   void (*before_cuda)() noexcept;  ///< called before CUDA is initialized, or nullptr

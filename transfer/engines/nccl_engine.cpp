@@ -210,10 +210,6 @@ class NcclCollectives : public CollectiveEngine {
 class NcclMessages : public MessageEngine {
  public:
   explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {
-    if (request.place != 'D') {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit osu: --engine nccl accepts only device memory; use device buffers (D)");
-    }
     platform::Device& device = processes_.device();
     auto stream = device.create_stream();
     if (!stream) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());

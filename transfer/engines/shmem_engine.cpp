@@ -228,10 +228,6 @@ class ShmemCollectives : public CollectiveEngine {
 class ShmemMessages : public MessageEngine {
  public:
   explicit ShmemMessages(const MessageRequest& request) : processes_(*request.processes) {
-    if (request.place != 'D') {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit osu: --engine shmem accepts only device memory; use device buffers (D D)");
-    }
     session_.emplace(processes_.shmem_request());
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());
     source_ = shmem_.allocate<char>(request.source_bytes, no_memory);

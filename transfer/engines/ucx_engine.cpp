@@ -3,11 +3,13 @@
 // The installed UCX, with tag matching and its one-sided operations, which MPIs use internally.
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <future>
 #include <optional>
+#include <vector>
 
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
@@ -141,8 +143,9 @@ class UcxEngine : public MessageEngine {
     attributes.field_mask = platform::ucx_context_memory_types;
     require_ucx(calls_, calls_.context_query(context_, &attributes), "ucp_context_query");
     understands_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
-    const bool is_emulated = processes_.choice().is_emulated;
-    if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
+    const bool needs_it = request.place != 'H' && !processes_.choice().is_emulated;
+    const std::vector<double> all = processes_.gather(needs_it && !understands_gpu_ ? 1 : 0);
+    if (std::any_of(all.begin(), all.end(), [](double lacks) { return lacks != 0; })) {  // all ranks end with one code
       throw cli::Failure(
           cli::ExitCode::cannot_run,
           cli::format("gdrkit osu: %s accepts only host memory: it has no CUDA support; use --engine shmem, or set "

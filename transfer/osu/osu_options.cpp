@@ -117,6 +117,13 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
   return places;
 }
 
+/// Before the ranks connect: a rank with an accepted place would notice the end of the other one, and could end first.
+void check_places(const Plan& plan) {
+  if (plan.places.find_first_not_of(plan.engine->accepts) == std::string::npos) return;
+  refuse(cli::format("--engine %s accepts only device memory; use device buffers (%s)", plan.engine->name,
+                     plan.test->is_of_all_ranks() ? "D" : "D D"));
+}
+
 /// OSU's options that `gdrkit osu` rejects. tests/transfer/osu/osu_test.py lists all options.
 std::vector<cli::RefusedOption> refused_options() {
   constexpr const char* of_nonblocking = "non-blocking collectives are not measured; omit it";
@@ -229,6 +236,7 @@ Plan plan_of(const Options& options) {
   plan.test = &find_test(options.words.front());
   plan.engine = &engine_in(options, *plan.test);
   plan.places = places_in(options, *plan.test, *plan.engine);
+  check_places(plan);
   plan.sizes = sizes_in(options, *plan.test);
   plan.percentiles = percentiles_in(options.percentiles);
   plan.window = options.window;
