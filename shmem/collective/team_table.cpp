@@ -67,56 +67,70 @@ base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
                     connections_.pe(), static_cast<unsigned>(handle));
 }
 
-/// Three meetings: what was called, and which slots are free on all; from which count the new team's meetings begin;
-/// and whether all of its PEs have made their part. After the last one its GPU kernels may write to each other.
 base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint64_t operation,
                                    std::initializer_list<Argument> arguments, const base::Status& valid,
                                    std::optional<TeamRange> range) noexcept try {
   const std::lock_guard lock(mutex_);
-  if (auto met = parent.meet(what, operation, arguments, {.note = used_slots()}); !met) return base::pass(met);
+  if (auto met = parent.meet(what, operation, arguments, {}); !met) return base::pass(met);
   if (auto same = parent.compare(what, arguments); !same) return base::pass(same);
   if (!valid) return base::pass(valid);
-  std::uint64_t used = 0;
-  for (int member = 0; member < parent.n_pes(); ++member) used |= parent.note_of(member);
+  const Gather gather = [&](std::uint64_t word) -> base::Result<std::vector<std::uint64_t>> {
+    if (auto met = parent.meet(what, operation, {}, {.note = word}); !met) return base::pass(met);
+    std::vector<std::uint64_t> words(parent.members().size());
+    for (int member = 0; member < parent.n_pes(); ++member) {
+      words[static_cast<std::size_t>(member)] = parent.note_of(member);
+    }
+    return words;
+  };
+  std::vector<std::size_t> positions(range ? static_cast<std::size_t>(range->size) : 0);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    positions[i] = static_cast<std::size_t>(range->member(static_cast<int>(i)));
+  }
+  return create(what, gather, parent.members(), positions);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while creating a team");
+}
+
+/// The PEs exchange which slots are free on all; from which count the new team's meetings begin; and whether all of its
+/// PEs have made their part. After the last exchange its GPU kernels may write to each other.
+base::Result<Team> TeamTable::create(const char* what, const Gather& gather, const std::vector<int>& pes,
+                                     const std::vector<std::size_t>& positions) {
+  const auto all_used = gather(used_slots());
+  if (!all_used) return base::pass(all_used);
+  const std::uint64_t used = std::accumulate(all_used->begin(), all_used->end(), std::uint64_t{0}, std::bit_or<>());
   const int slot = std::countr_one(used);
   if ((used & all_slots) == all_slots) {
-    return base::fail(
-        ENOSPC, "%s: no team handle is free on all PEs of the parent team (at most %d teams per PE); destroy a team",
-        what, parts::team_slots);
+    return base::fail(ENOSPC, "%s: no team handle is free on all %zu PEs (at most %d teams per PE); destroy a team",
+                      what, pes.size(), parts::team_slots);
   }
-  const std::uint64_t arrivals =
-      connections_.team_lines(connections_.node().index_of(connections_.pe()))[slot].arrivals.load();
-  if (auto met = parent.meet(what, operation, {}, {.note = arrivals}); !met) return base::pass(met);
+  const auto arrivals =
+      gather(connections_.team_lines(connections_.node().index_of(connections_.pe()))[slot].arrivals.load());
+  if (!arrivals) return base::pass(arrivals);
   base::Status placed;
   Team handle = GDRKIT_SHMEM_TEAM_INVALID;
-  if (range) {
-    std::vector<int> members(static_cast<std::size_t>(range->size));
-    std::vector<std::uint64_t> first_arrivals(members.size());
-    for (int i = 0; i < range->size; ++i) {
-      members[static_cast<std::size_t>(i)] = parent.members()[static_cast<std::size_t>(range->member(i))];
-      first_arrivals[static_cast<std::size_t>(i)] = parent.note_of(range->member(i));
+  if (!positions.empty()) {
+    std::vector<int> members;
+    std::vector<std::uint64_t> first_arrivals;
+    for (const std::size_t position : positions) {
+      members.push_back(pes[position]);
+      first_arrivals.push_back((*arrivals)[position]);
     }
     const auto at_slot = static_cast<std::size_t>(slot);
     generations_[at_slot] = generations_[at_slot] % largest_generation + 1;
     handle = static_cast<Team>(generations_[at_slot] << slot_bits | static_cast<unsigned>(slot));
     placed = place(handle, std::move(members), std::move(first_arrivals));
   }
-  const auto note = static_cast<std::uint64_t>(placed ? 0 : placed.error().errno_value);
-  base::Status all = parent.meet(what, operation, {}, {.note = note});
-  for (int member = 0; all && member < parent.n_pes(); ++member) {
-    if (const auto failed = static_cast<int>(parent.note_of(member)); failed != 0) {
-      all = base::fail(failed, "%s: PE %d could not create the team; see the error message of PE %d", what,
-                       parent.members()[static_cast<std::size_t>(member)],
-                       parent.members()[static_cast<std::size_t>(member)]);
+  const auto errors = gather(static_cast<std::uint64_t>(placed ? 0 : placed.error().errno_value));
+  base::Status all = errors ? base::Status() : base::Status(base::pass(errors));
+  for (std::size_t i = 0; all && i < pes.size(); ++i) {
+    if (const auto failed = static_cast<int>((*errors)[i]); failed != 0) {
+      all = base::fail(failed, "%s: PE %d could not create the team; see the error message of PE %d", what, pes[i],
+                       pes[i]);
     }
   }
-  if (!placed || !all) {
-    if (range && placed) remove(slot);
-    return placed ? base::pass(all) : base::pass(placed);
-  }
-  return handle;
-} catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while creating a team");
+  if (placed && all) return handle;
+  if (!positions.empty() && placed) remove(slot);
+  return placed ? base::pass(all) : base::pass(placed);
 }
 
 base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,7 +63,15 @@ class TeamTable {
   [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + parts::TeamMemory::table(); }
 
  private:
+  /// Gives each PE's word to all PEs that call it, in a fixed order.
+  using Gather = std::function<base::Result<std::vector<std::uint64_t>>(std::uint64_t word)>;
+
   static constexpr int fixed_teams = 3;
+
+  /// Collective over `pes`, whose words `gather` exchanges. Makes a team of those at `positions`; if there are none,
+  /// the caller is not a member.
+  [[nodiscard]] base::Result<Team> create(const char* what, const Gather& gather, const std::vector<int>& pes,
+                                          const std::vector<std::size_t>& positions);
 
   base::Status place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept;
   [[nodiscard]] shmem::TeamState state_of(const HostTeam& team) const noexcept;

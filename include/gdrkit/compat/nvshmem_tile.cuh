@@ -11,10 +11,6 @@
 
 namespace gdrkit::shmem::detail {
 
-GDRKIT_SHMEM_FUNCTION int pe_of_member(const TeamState& team, unsigned member) {
-  return team.first_pe + static_cast<int>(member) * team.pe_stride;
-}
-
 /// Reduces one element at a time, for a team over several nodes. Out of line, so that a job on one node branches around
 /// it.
 template <gdrkit_shmem_reduction reduction, class T>

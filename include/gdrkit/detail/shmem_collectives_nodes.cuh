@@ -86,7 +86,7 @@ class NodesTurn {
 
  private:
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION int pe_of(unsigned member) const {
-    return turn_.team().first_pe + static_cast<int>(member) * turn_.team().pe_stride;
+    return pe_of_member(turn_.team(), member);
   }
   /// A PE has no place for itself.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION char* place(unsigned sender, unsigned receiver) const {

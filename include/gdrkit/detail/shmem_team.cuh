@@ -75,6 +75,11 @@ GDRKIT_SHMEM_FUNCTION const TeamState& team_state(const State& state, Team team)
 
 namespace detail {
 
+/// Returns the number in the job of a member.
+GDRKIT_SHMEM_FUNCTION int pe_of_member(const TeamState& team, unsigned member) {
+  return team.first_pe + static_cast<int>(member) * team.pe_stride;
+}
+
 /// Members of a team, and the addresses of their memory. Copied to registers, because each use of the team in memory
 /// would load it again.
 struct Members {
