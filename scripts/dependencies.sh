@@ -94,7 +94,7 @@ python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the
 venv|has_venv|python3-venv|python3|python3|the tests of the Python package, whose nanobind comes from PyPI
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
 format|has_clang_format|python3-venv|python3|python3|the format check of all files: clang-format 14, from PyPI if missing
-second_compiler|has_clang|clang-19 libclang-rt-19-dev|clang compiler-rt|clang|the build with a second compiler: the address and undefined-behaviour sanitizers
+second_compiler|has_clang|clang-19 libclang-rt-19-dev llvm-19|clang compiler-rt|clang|the build with a second compiler: the address and undefined-behaviour sanitizers
 linker|has_tool ld.lld|lld|lld|lld|fast links of the programs with sanitizers
 abigail|has_tool abidiff|abigail-tools|libabigail|libabigail-tools|the test that the interfaces of the libraries stay compatible
 shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts

@@ -29,8 +29,9 @@ def output_of(*command, **options):
 
 
 def compile_bitcode(architecture):
+    # Without these options, clang chooses the version of PTX by the CUDA that it finds on this machine.
     assembly = output_of(COMPILER, "-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch=sm_{architecture}", "-nocudalib", "-nocudainc",
-                         "-Wno-unknown-cuda-version", "-std=c++17", "-O3", "-fomit-frame-pointer", "-include", "platform/gpu_code/clang_cuda.cuh",
+                         "--cuda-path=/nonexistent", "--cuda-feature=+ptx78", "-std=c++17", "-O3", "-fomit-frame-pointer", "-include", "platform/gpu_code/clang_cuda.cuh",
                          "-Iinclude", "-S", "-emit-llvm", "-", "-o", "-", input=SOURCE.encode()).decode()
     assembly = re.sub(r' "(?:target-cpu|target-features|frame-pointer|no-trapping-math|stack-protector-buffer-size)"="[^"]*"', "", assembly)
     assembly = re.sub(r", !srcloc !\d+", "", assembly)  # places of inline assembly, which change with comments

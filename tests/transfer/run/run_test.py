@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 """gdrkit run: environment and output of the PEs, and the end of a job."""
 import contextlib
+import errno
 import os
 import re
 import select
@@ -236,11 +237,17 @@ if os.environ["GDRKIT_SHMEM_PE"] == "0":
     print(os.environ["GDRKIT_SHMEM_ROOT"], flush=True)
 time.sleep(1)
 """
-        launcher = launch("-n", "12", "--", sys.executable, "-c", text)
-        host, port = launcher.stdout.readline().strip().rsplit(":", 1)
-        began = time.monotonic()
         with contextlib.ExitStack() as strangers:
-            listener = strangers.enter_context(socket.create_server((host, int(port)), backlog=0))
+            while True:
+                launcher = launch("-n", "12", "--", sys.executable, "-c", text)
+                host, port = launcher.stdout.readline().strip().rsplit(":", 1)
+                began = time.monotonic()
+                try:
+                    listener = strangers.enter_context(socket.create_server((host, int(port)), backlog=0))
+                    break
+                except OSError as error:  # another test's socket may get the port first
+                    self.assertEqual(error.errno, errno.EADDRINUSE)
+                    launcher.communicate(timeout=SOON)
             for _ in range(4):
                 waiting = strangers.enter_context(socket.socket())
                 waiting.setblocking(False)
