@@ -141,12 +141,13 @@ run_tests() {
   compile release
   print_step "testing the release"
   run_ctest release "$results/release.xml" || failed=1
+  start_kernel_tests "$results" "$full"
   if [ "$sanitizers" = 1 ]; then
     test_addresses "$results" || failed=1
     test_threads "$results" || failed=1
   fi
   run_cross_tests "$results" "$full" || failed=1
-  run_kernel_tests "$results" "$full" || failed=1
+  finish_kernel_tests || failed=1
   if [ "$full" = 1 ]; then run_tests_of_containers || failed=1; fi
   if [ "$full" = 1 ]; then
     provide "${needs_of_packages[@]}" "${needs_of_package_tests[@]}"

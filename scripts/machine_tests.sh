@@ -4,12 +4,30 @@
 # Tests in a virtual machine: the kernel modules, without a GPU and without loading a module on this machine, and gdrkit
 # perftest over soft RDMA, without an RDMA adapter.
 
-run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
-  local options=() status=0
+kernel_tests_id=""
+kernel_tests_log=build/kernel_tests.log
+
+# Starts them in the background, as one process group. The machine mostly waits, so it costs little time during builds.
+start_kernel_tests() { # folder for the JUnit files, 1: the full range
+  local options=()
   [ "$2" = 0 ] || options+=(--full)
-  print_step "testing the kernel modules in a virtual machine"
-  GDRKIT_OFFLINE=${offline:-0} bash kernel/rig/run.sh "${options[@]}" "$1" || status=$?
+  GDRKIT_OFFLINE=${offline:-0} setsid bash kernel/rig/run.sh "${options[@]}" "$1" >"$kernel_tests_log" 2>&1 &
+  kernel_tests_id=$!
+  trap 'kill -- "-$kernel_tests_id" 2>/dev/null || true' EXIT
+}
+
+finish_kernel_tests() { # true unless a test failed
+  local status=0
+  print_step "waiting for the tests of the kernel modules in a virtual machine (progress: $kernel_tests_log)"
+  wait "$kernel_tests_id" || status=$?
+  trap - EXIT
+  cat "$kernel_tests_log"
   return "$status"
+}
+
+run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
+  start_kernel_tests "$@"
+  finish_kernel_tests
 }
 
 run_tests_of_kernel() {

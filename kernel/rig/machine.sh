@@ -91,7 +91,7 @@ run_qemu() { # accelerator, image, file system, console log, limit in seconds
   local options=kvm timeouts="watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
   [ "$1" = kvm ] || options=$1,thread=multi
   shift
-  timeout -k 10 "$4" qemu-system-x86_64 -accel "$options" -cpu max -m "$memory_mb" -smp 2 -nographic -no-reboot \
+  timeout --foreground -k 10 "$4" qemu-system-x86_64 -accel "$options" -cpu max -m "$memory_mb" -smp 2 -nographic -no-reboot \
     -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr $timeouts" \
     -nic none -object memory-backend-ram,id=gpu,size=2G,share=on,reserve=off -device ivshmem-plain,memdev=gpu \
     </dev/null >"$3" 2>&1
