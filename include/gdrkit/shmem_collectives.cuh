@@ -49,7 +49,13 @@ GDRKIT_SHMEM_FUNCTION int team_translate_pe(const State& state, Team team, int p
   const TeamState& from = team_state(state, team);
   const TeamState& to = team_state(state, other);
   if (pe < 0 || pe >= from.n_pes) return -1;
-  const int distance = from.first_pe + pe * from.pe_stride - to.first_pe;
+  const int of_job = detail::pe_of_member(from, static_cast<unsigned>(pe));
+  if (to.members_address != 0) {
+    int member = to.n_pes - 1;
+    while (member >= 0 && detail::pe_of_member(to, static_cast<unsigned>(member)) != of_job) --member;
+    return member;
+  }
+  const int distance = of_job - to.first_pe;
   const int member = to.pe_stride == 0 ? 0 : distance / to.pe_stride;
   return member >= 0 && member < to.n_pes && member * to.pe_stride == distance ? member : -1;
 }
@@ -95,7 +101,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
   auto* const to = static_cast<char*>(target);
   const auto* const from = static_cast<const char*>(source);
   const auto sender = static_cast<unsigned>(root);
-  if (detail::spans_nodes(state, of_team)) {
+  if (detail::is_irregular(state, team, of_team)) {
     return detail::broadcast_over_nodes(state, team, to, from, size_bytes, sender, group);
   }
   const detail::Turn<Group> turn(state, team, of_team, group);

@@ -112,6 +112,47 @@ int gdrkit_shmem_team_split_2d(gdrkit_shmem_team_t parent, int x_range, gdrkit_s
                                gdrkit_shmem_team_t* y_team);
 
 /**
+ * @brief Returns an id with which PEs create a team by gdrkit_shmem_team_init().
+ *
+ * One PE calls it and gives the id to the PEs of the new team by any means. The caller need not be a member.
+ * @param[out] id The id: nonzero, and valid for one team. A PE has room for 16 ids that are unused or whose teams are
+ *   being created; a newer id replaces an unused one.
+ * @return 0 on success.
+ *   - `-EINVAL`: `id` is NULL.
+ *   - `-EBUSY`: 16 teams are being created with ids of this PE.
+ *   - See also @ref shmem_errors.
+ * @note Not collective. Thread-safe.
+ */
+int gdrkit_shmem_team_get_unique_id(uint64_t* id);
+
+/**
+ * @brief Creates a team of any PEs, in any order.
+ *
+ * @code
+ *   // PEs 3, 0 and 2 create a team in this order.
+ *   uint64_t id = 0;  // received from the PE that called gdrkit_shmem_team_get_unique_id()
+ *   const int number[] = {1, -1, 2, 0};
+ *   const int own = number[gdrkit_shmem_my_pe()];
+ *   gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_INVALID;
+ *   int result = own < 0 ? 0 : gdrkit_shmem_team_init(id, 3, own, &team);
+ * @endcode
+ * @param[in] id An id of gdrkit_shmem_team_get_unique_id() that no other team has used.
+ * @param[in] n_pes Number of PEs of the new team, at least 1. All its PEs must pass the same value.
+ * @param[in] pe Number of the calling PE in the new team, from 0. Each PE must pass a different one.
+ * @param[out] team The new team.
+ * @return 0 on success.
+ *   - `-EINVAL`: `id` is not valid, `n_pes` or `pe` is out of range, two PEs passed the same `pe`, or `team` is NULL.
+ *   - `-EPROTO`: PEs passed different `n_pes`, or another PE failed.
+ *   - `-ENOSPC`: a PE of the new team is in GDRKIT_SHMEM_TEAMS_MAX teams.
+ *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
+ * @note Collective over the new team. PEs must create teams that share PEs in one order that is the same for the whole
+ *   job. After `-ETIMEDOUT`, other PEs may have created the team.
+ * @note GPU kernels that call collectives of a team whose PEs are not evenly spaced copy all data through scratch
+ * memory, which is slower for large data. Collectives on streams and of the CPU are as fast as in other teams.
+ */
+int gdrkit_shmem_team_init(uint64_t id, int n_pes, int pe, gdrkit_shmem_team_t* team);
+
+/**
  * @brief Destroys a team. Its operations on streams must be complete. Its handles are invalid afterwards.
  * @param[in] team The team. For GDRKIT_SHMEM_TEAM_INVALID the call does nothing.
  * @return 0 on success.

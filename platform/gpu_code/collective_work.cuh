@@ -13,7 +13,9 @@ namespace gdrkit::platform {
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool run_collective(const CollectiveParameters& parameters, Group group,
                                           shmem::detail::Lane lane) {
-  const shmem::detail::Turn<Group> turn(parameters.state, parameters.team.team, parameters.team, group, lane);
+  using AnyGroup = shmem::detail::OfAnyTeam<Group>;
+  const shmem::detail::Turn<AnyGroup> turn(parameters.state, parameters.team.team, parameters.team, AnyGroup(group),
+                                           lane);
   auto* const target = reinterpret_cast<char*>(parameters.target);
   const auto* const source = reinterpret_cast<const char*>(parameters.source);
   const std::uint64_t size = parameters.size_bytes;

@@ -42,6 +42,18 @@ int split_strided(int parent, int start, int stride, int size) {
   return team;
 }
 
+std::uint64_t team_unique_id() {
+  std::uint64_t id = 0;
+  call_shmem([&] { return gdrkit_shmem_team_get_unique_id(&id); });
+  return id;
+}
+
+int team_init(std::uint64_t id, int n_pes, int pe) {
+  gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_INVALID;
+  call_shmem([&] { return gdrkit_shmem_team_init(id, n_pes, pe, &team); });
+  return team;
+}
+
 nb::tuple split_2d(int parent, int x_range) {
   gdrkit_shmem_team_t row = GDRKIT_SHMEM_TEAM_INVALID, column = GDRKIT_SHMEM_TEAM_INVALID;
   call_shmem([&] { return gdrkit_shmem_team_split_2d(parent, x_range, &row, &column); });
@@ -107,6 +119,8 @@ void bind_collectives(nb::module_& module) {
   module.def("team_translate_pe",
              [](int team, int pe, int other) { return check_shmem(gdrkit_shmem_team_translate_pe(team, pe, other)); });
   module.def("team_split_strided", split_strided);
+  module.def("team_unique_id", team_unique_id);
+  module.def("team_init", team_init);
   module.def("team_split_2d", split_2d, nb::sig("def team_split_2d(parent: int, x_range: int, /) -> tuple[int, int]"));
   module.def("team_destroy", [](int team) { call_shmem([&] { return gdrkit_shmem_team_destroy(team); }); });
   module.def("team_sync", meet<gdrkit_shmem_team_sync, gdrkit_shmem_sync_on_stream>, nb::arg("team"),

@@ -62,6 +62,12 @@ int gdrkit_shmem_team_split_2d(gdrkit_shmem_team_t parent, int x_range, gdrkit_s
     return {};
   });
 }
+int gdrkit_shmem_team_get_unique_id(uint64_t* id) {
+  return value_with_pe(id, "the unique id", [](Pe& self) { return self.collectives().get_unique_id(); });
+}
+int gdrkit_shmem_team_init(uint64_t id, int n_pes, int pe, gdrkit_shmem_team_t* team) {
+  return value_with_pe(team, "the new team", [=](Pe& self) { return self.collectives().init_team(id, n_pes, pe); });
+}
 int gdrkit_shmem_team_destroy(gdrkit_shmem_team_t team) {
   return with_pe([=](Pe& self) { return self.collectives().destroy(team); });
 }

@@ -30,12 +30,14 @@ TeamCollectives::TeamCollectives(const TeamParts& parts, bool compares_streams) 
       transfers_(parts.transfers),
       gpu_code_(parts.gpu_code),
       compares_streams_(compares_streams),
-      table_(parts.connections) {}
+      table_(parts.connections),
+      board_(parts.connections, parts.transfers) {}
 
 base::Result<std::unique_ptr<TeamCollectives>> TeamCollectives::make(const TeamParts& parts,
                                                                      bool compares_streams) noexcept try {
   std::unique_ptr<TeamCollectives> made(new TeamCollectives(parts, compares_streams));
   if (auto opened = made->table_.open(); !opened) return base::pass(opened);
+  if (auto opened = made->board_.open(); !opened) return base::pass(opened);
   return made;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while creating the predefined teams");
@@ -103,6 +105,18 @@ base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexce
   if (made_y) return Teams2d{*made_x, *made_y};
   table_.forget(*made_x);
   return base::pass(made_y);
+}
+
+base::Result<Team> TeamCollectives::init_team(std::uint64_t id, int n_pes, int pe) noexcept {
+  constexpr const char* what = "team_init";
+  if (n_pes < 1 || n_pes > connections_.n_pes() || pe < 0 || pe >= n_pes) {
+    return base::fail(EINVAL, "%s: PE number %d or number of PEs %d is out of range; the job has %d PEs", what, pe,
+                      n_pes, connections_.n_pes());
+  }
+  TeamBoard::Visit visit(board_, id, n_pes, pe, what);
+  auto made = table_.join(what, n_pes, [&visit](std::uint64_t word) { return visit.gather(word); });
+  if (made) visit.succeed();
+  return made;
 }
 
 base::Status TeamCollectives::destroy(Team team) noexcept {
@@ -245,7 +259,7 @@ base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t t
 }
 
 base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
-  const std::uint64_t fault = shmem::detail::load_acquire(&table_.report(team.slot()).fault);
+  const std::uint64_t fault = table_.fault(team.slot());
   if (fault == 0) return {};
   if (const int dead = connections_.node().first_dead(); dead >= 0) {
     return base::fail(ECONNRESET,
@@ -262,7 +276,7 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
 
 base::Status TeamCollectives::take_fault() noexcept {
   for (int slot = 0; slot < parts::team_slots; ++slot) {
-    if (shmem::detail::load_acquire(&table_.report(slot).fault) == 0) continue;
+    if (table_.fault(slot) == 0) continue;
     const auto lock = table_.keep_teams();
     HostTeam* const team = table_.at(slot);
     if (team == nullptr || team->is_fault_taken) continue;

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
 #include "shmem/collective/checked_call.hpp"
+#include "shmem/collective/team_board.hpp"
 #include "shmem/collective/team_table.hpp"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/gpu_code.hpp"
@@ -43,6 +44,10 @@ class TeamCollectives {
   /// Returns GDRKIT_SHMEM_TEAM_INVALID on a PE that is not in the new team.
   [[nodiscard]] base::Result<Team> split_strided(Team parent, int start, int stride, int size) noexcept;
   [[nodiscard]] base::Result<Teams2d> split_2d(Team parent, int x_range) noexcept;
+  /// Returns an id for the PEs of one team, which then call init_team.
+  [[nodiscard]] base::Result<std::uint64_t> get_unique_id() noexcept { return board_.issue(); }
+  /// Collective over the new team, which has `n_pes` PEs; this one is number `pe`.
+  [[nodiscard]] base::Result<Team> init_team(std::uint64_t id, int n_pes, int pe) noexcept;
   base::Status destroy(Team team) noexcept;
 
   base::Status run(const CollectiveCall& call) noexcept;
@@ -72,6 +77,7 @@ class TeamCollectives {
   parts::GpuCode& gpu_code_;
   const bool compares_streams_;
   TeamTable table_;
+  TeamBoard board_;
 };
 
 }  // namespace gdrkit::shmem_impl::collective

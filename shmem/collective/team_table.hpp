@@ -20,7 +20,8 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-/// A handle is the team's slot (8 bits) and how many teams had it before (23 bits). A slot is free on all PEs of the
+/// A handle is the team's slot (5 bits), uneven_team if the heaps of its members are not evenly spaced, and how many
+/// teams had the slot before (23 bits, from bit 8). A slot is free on all PEs of the
 /// parent when a team takes it, so teams that share a PE never share a slot.
 class TeamTable {
  public:
@@ -45,6 +46,10 @@ class TeamTable {
   [[nodiscard]] base::Result<Team> make(HostTeam& parent, const char* what, std::uint64_t operation,
                                         std::initializer_list<Argument> arguments, const base::Status& valid,
                                         std::optional<TeamRange> range) noexcept;
+  /// Gives each PE's word to all PEs that call it, in a fixed order.
+  using Gather = std::function<base::Result<std::vector<std::uint64_t>>(std::uint64_t word)>;
+  /// Collective over the new team's `n_pes` PEs. `gather` exchanges words of these PEs, in the order of the team.
+  [[nodiscard]] base::Result<Team> join(const char* what, int n_pes, const Gather& gather) noexcept;
   /// Collective over `team`.
   base::Status destroy(HostTeam& team) noexcept;
   /// Removes the team on this PE only, after other PEs failed to create it.
@@ -55,17 +60,19 @@ class TeamTable {
   }
   /// GPU kernels may write to it at any time, so the CPU accesses its words atomically (shmem::detail::load_acquire,
   /// post).
-  [[nodiscard]] shmem::TeamReport& report(int slot) const noexcept {
-    return reinterpret_cast<shmem::TeamReport*>(reports_.address())[slot];
+  [[nodiscard]] shmem::TeamReport& report(int entry) const noexcept {
+    return reinterpret_cast<shmem::TeamReport*>(reports_.address())[entry];
+  }
+  /// Returns the fault of the team's GPU kernels or of its collectives on streams, or 0.
+  [[nodiscard]] std::uint64_t fault(int slot) const noexcept {
+    const std::uint64_t of_streams = shmem::detail::load_acquire(&report(slot).fault);
+    return of_streams != 0 ? of_streams : shmem::detail::load_acquire(&report(slot | shmem::uneven_team).fault);
   }
   /// Holds off the end of every team.
   [[nodiscard]] std::unique_lock<std::mutex> keep_teams() noexcept { return std::unique_lock(removal_mutex_); }
   [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + parts::TeamMemory::table(); }
 
  private:
-  /// Gives each PE's word to all PEs that call it, in a fixed order.
-  using Gather = std::function<base::Result<std::vector<std::uint64_t>>(std::uint64_t word)>;
-
   static constexpr int fixed_teams = 3;
 
   /// Collective over `pes`, whose words `gather` exchanges. Makes a team of those at `positions`; if there are none,
@@ -74,7 +81,11 @@ class TeamTable {
                                           const std::vector<std::size_t>& positions);
 
   base::Status place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept;
-  [[nodiscard]] shmem::TeamState state_of(const HostTeam& team) const noexcept;
+  [[nodiscard]] shmem::TeamState state_of(const HostTeam& team) const;
+  /// Writes an entry of the table on the GPU. `size_bytes`: of its words and scratch memory.
+  base::Status write_entry(int number, const shmem::TeamState& state, std::uint64_t size_bytes) noexcept;
+  /// The heaps' distances are 0 if not all members are on this node.
+  [[nodiscard]] std::vector<shmem::TeamMember> table_of(const std::vector<int>& members) const;
   [[nodiscard]] std::uint64_t used_slots() const noexcept;
   void remove(int slot) noexcept;
 

@@ -11,8 +11,8 @@ namespace gdrkit::shmem_impl::nvshmem {
 namespace {
 
 constexpr int slots = GDRKIT_SHMEM_TEAMS_MAX;
-// A handle is the team's slot (8 bits) and the number of teams that had it before, so the table has room for 255 teams
-// per slot.
+// The upper bits of a handle, from bit 8, are the number of teams that had its slot before, so the table has room for
+// 255 teams per slot.
 constexpr std::int32_t pool_entries = 65536;
 /// NVSHMEM's team of the PEs with the caller's number on their nodes. On one node it is the caller alone. No team of
 /// gdrkit has this handle.
@@ -28,6 +28,15 @@ int copy(Address target, const void* source, std::size_t size_bytes) noexcept {
 }
 
 constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes + 255) / 256 * 256; }
+
+/// Returns 0 if the distances of the members differ. NVSHMEM reads the map of the members if it is not positive.
+std::int32_t stride_of(const std::vector<int>& members) noexcept {
+  const std::int32_t stride = members.size() > 1 ? members[1] - members[0] : 1;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    if (members[i] - members[i - 1] != stride) return 0;
+  }
+  return stride;
+}
 
 }  // namespace
 
@@ -117,7 +126,7 @@ int DeviceState::fill_image(const gdrkit_shmem_info& info) {
 }
 
 int DeviceState::add_team(std::int32_t handle) {
-  const int slot = handle & 0xff;
+  const int slot = handle & (slots - 1);
   if (handle < 0 || handle >= pool_entries || slot >= slots) return -ERANGE;
   const int n = gdrkit_shmem_team_n_pes(handle);
   if (n < 0) return n;
@@ -160,7 +169,7 @@ int DeviceState::write_team(std::int32_t handle, int index, const std::vector<in
   team.store(team::version, (layout_.team_version << 16) + static_cast<std::int32_t>(layout_.team_bytes));
   team.store(team::pe, map[members.size() + static_cast<std::size_t>(pe_)]);
   team.store(team::first_pe, members[0]);
-  team.store(team::stride, n > 1 ? members[1] - members[0] : 1);
+  team.store(team::stride, stride_of(members));
   team.store(team::n_pes, n);
   team.store(team::index, index);
   // The words are 0 at first, so a message with this flag is new.

@@ -11,3 +11,4 @@
 #define nvshmemx_culibrary_init gdrkit_nvshmemx_culibrary_init
 #define nvshmemx_cumodule_init gdrkit_nvshmemx_cumodule_init
 #define nvshmemx_hostlib_finalize gdrkit_nvshmemx_hostlib_finalize
+#define nvshmemx_team_init gdrkit_nvshmemx_team_init

@@ -15,6 +15,7 @@
 #undef nvshmemx_culibrary_init
 #undef nvshmemx_cumodule_init
 #undef nvshmemx_hostlib_finalize
+#undef nvshmemx_team_init
 
 using gdrkit::shmem_impl::nvshmem::DeviceStates;
 
@@ -28,6 +29,7 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range, const nvshmem_team
                           nvshmem_team_t* x_team, const nvshmem_team_config_t* y_config, long y_mask,
                           nvshmem_team_t* y_team);
 void nvshmem_team_destroy(nvshmem_team_t team);
+int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask, int n_pes, int pe);
 int nvshmemx_cumodule_init(CUmod_st* module);
 int nvshmemx_culibrary_init(CUlib_st* library);
 }
@@ -56,6 +58,11 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range, const nvshmem_team
   const int of_x = DeviceStates::of_process().add_team(*x_team);
   const int of_y = DeviceStates::of_process().add_team(*y_team);
   return of_x != 0 ? of_x : of_y;
+}
+
+int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask, int n_pes, int pe) {
+  const int result = gdrkit_nvshmemx_team_init(team, config, mask, n_pes, pe);
+  return result == 0 ? DeviceStates::of_process().add_team(*team) : result;
 }
 
 void nvshmem_team_destroy(nvshmem_team_t team) {

@@ -20,9 +20,12 @@ class TeamMemory {
   TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
       : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 2 * row_bytes(n_pes))),
         scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_scratch_bytes)),
-        world_scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_world_scratch_bytes)) {}
+        world_scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_world_scratch_bytes)),
+        kernel_scratch_bytes_(std::max(scratch_bytes_ / 8, smallest_scratch_bytes)),
+        members_bytes_(2 * row_bytes(n_pes)),
+        board_bytes_(board_header_bytes + static_cast<std::uint64_t>(n_pes) * board_entry_bytes) {}
 
-  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return words(GDRKIT_SHMEM_TEAMS_MAX); }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return board(boards); }
   [[nodiscard]] static std::uint64_t table() noexcept { return 0; }
   [[nodiscard]] std::uint64_t words(int slot) const noexcept {
     const std::uint64_t others = slot > world_slot ? world_scratch_bytes_ - scratch_bytes_ : 0;
@@ -33,9 +36,28 @@ class TeamMemory {
   [[nodiscard]] std::uint64_t scratch_bytes(int slot) const noexcept {
     return slot == world_slot ? world_scratch_bytes_ : scratch_bytes_;
   }
+  /// Returns the offset of the words that GPU kernels use if the team is uneven (gdrkit/detail/shmem_team.cuh).
+  [[nodiscard]] std::uint64_t kernel_words(int slot) const noexcept {
+    return words(GDRKIT_SHMEM_TEAMS_MAX) + static_cast<std::uint64_t>(slot) * kernel_bytes();
+  }
+  [[nodiscard]] std::uint64_t kernel_scratch(int slot) const noexcept { return kernel_words(slot) + words_bytes_; }
+  [[nodiscard]] std::uint64_t kernel_scratch_bytes() const noexcept { return kernel_scratch_bytes_; }
+  [[nodiscard]] std::uint64_t kernel_bytes() const noexcept { return words_bytes_ + kernel_scratch_bytes_; }
+  /// Returns the offset of the team's TeamMembers.
+  [[nodiscard]] std::uint64_t members(int slot) const noexcept {
+    return kernel_words(GDRKIT_SHMEM_TEAMS_MAX) + static_cast<std::uint64_t>(slot) * members_bytes_;
+  }
+  /// Returns the offset of the words of a TeamBoard.
+  [[nodiscard]] std::uint64_t board(int number) const noexcept {
+    return members(GDRKIT_SHMEM_TEAMS_MAX) + static_cast<std::uint64_t>(number) * board_bytes_;
+  }
+  [[nodiscard]] std::uint64_t board_bytes() const noexcept { return board_bytes_; }
   [[nodiscard]] std::uint64_t team_bytes(int slot) const noexcept { return words_bytes_ + scratch_bytes(slot); }
 
-  static constexpr std::uint64_t table_bytes = 8192;
+  static constexpr std::uint64_t table_bytes = 16384;
+  static constexpr int boards = 16;
+  static constexpr std::uint64_t board_header_bytes = 32;
+  static constexpr std::uint64_t board_entry_bytes = 32;
 
  private:
   static constexpr std::uint64_t smallest_words_bytes = 16384;
@@ -55,6 +77,9 @@ class TeamMemory {
   std::uint64_t words_bytes_ = 0;
   std::uint64_t scratch_bytes_ = 0;
   std::uint64_t world_scratch_bytes_ = 0;
+  std::uint64_t kernel_scratch_bytes_ = 0;
+  std::uint64_t members_bytes_ = 0;
+  std::uint64_t board_bytes_ = 0;
 };
 
 }  // namespace gdrkit::shmem_impl::parts

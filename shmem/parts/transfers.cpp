@@ -133,13 +133,25 @@ base::Status Transfers::get(void* target, const void* source, std::size_t size_b
   if (target == nullptr) return base::fail(EINVAL, "cannot get from PE %d: the target is NULL", pe);
   auto memory = kind_of_memory(target, size_bytes);
   if (!memory) return base::pass(memory);
-  auto carried = with_transport(transports_, connections_.first_transport(peer_source->slot), peer_source->slot,
-                                size_bytes, false, *memory, [&](std::size_t i) {
-                                  return transports_[i]->get(peer_source->slot, peer_source->position, target,
-                                                             size_bytes, *memory, is_async);
-                                });
+  return get_by(*peer_source, target, size_bytes, *memory, is_async);
+}
+
+base::Status Transfers::get_by(const PeerPosition& source, void* target, std::size_t size_bytes,
+                               transport::LocalMemory memory, bool is_async) noexcept {
+  const int slot = source.slot;
+  auto carried = with_transport(
+      transports_, connections_.first_transport(slot), slot, size_bytes, false, memory,
+      [&](std::size_t i) { return transports_[i]->get(slot, source.position, target, size_bytes, memory, is_async); });
   if (!carried) return base::pass(carried);
   return {};
+}
+
+base::Status Transfers::get_from_team(void* target, const void* source, std::size_t size_bytes, int pe) noexcept {
+  const auto slot = connections_.slot_of(pe);
+  if (!slot) return base::pass(slot);
+  const auto position = connections_.heap().find_reserved(source, size_bytes);
+  if (!position) return base::pass(position);
+  return get_by({*slot, *position}, target, size_bytes, transport::LocalMemory::host, false);
 }
 
 /// Uses `transport` if given. Otherwise a fence orders the store after the data of all transports, and the function

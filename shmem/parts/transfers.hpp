@@ -38,6 +38,8 @@ class Transfers {
   /// symmetric allocations.
   base::Status put_to_team(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
                            int pe) noexcept;
+  /// Gets to host memory from the teams' part of a heap.
+  base::Status get_from_team(void* target, const void* source, std::size_t size_bytes, int pe) noexcept;
   /// Stores the old value in `*fetched` unless `fetched` is nullptr. With `is_async`, the value is stored by the end of
   /// quiet at the latest.
   base::Status atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
@@ -72,6 +74,8 @@ class Transfers {
   /// Like put, but returns the number of the transport that performed it.
   [[nodiscard]] base::Result<std::size_t> put_by(const PeerPosition& target, const void* source, std::size_t size_bytes,
                                                  bool is_async) noexcept;
+  base::Status get_by(const PeerPosition& source, void* target, std::size_t size_bytes, transport::LocalMemory memory,
+                      bool is_async) noexcept;
   /// put_signal with GDRKIT_SHMEM_SIGNAL_SET.
   base::Status put_then_store(const PeerPosition& target, const void* source, std::size_t size_bytes,
                               const PeerPosition& word, std::uint64_t value, bool is_async) noexcept;

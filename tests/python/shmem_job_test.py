@@ -67,6 +67,17 @@ with shmem.init() as job:
         assert (last.my_pe, last.n_pes, last.translate_pe(0, shmem.world)) == (0, 1, pe)
         last.barrier()
         last.destroy()
+    word = shmem.zeros(1, "uint64")
+    if pe == 0:
+        made = shmem.team_unique_id()
+        for to in range(n_pes):
+            shmem.store(word, made, to)
+    shmem.barrier_all()
+    backwards = shmem.Team.from_unique_id(shmem.load(word, pe), n_pes, n_pes - 1 - pe)
+    assert (backwards.my_pe, backwards.translate_pe(0, shmem.world)) == (n_pes - 1 - pe, n_pes - 1)
+    backwards.sync()
+    backwards.destroy()
+    word.free()
     row, column = shmem.world.split_2d(n_pes)
     assert row.my_pe == pe and column.n_pes == 1
     row.sync()

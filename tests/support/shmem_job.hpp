@@ -85,6 +85,34 @@ template <class T>
   return bytes;
 }
 
+/// Collective over the job. Returns an id for a team, which PE `from` has made.
+[[nodiscard]] inline std::uint64_t shared_team_id(shmem_impl::core::Pe& pe, int from = 0) {
+  auto* const word = zeroed<std::uint64_t>(pe, 1);
+  if (pe.pe() == from) {
+    const auto made = pe.collectives().get_unique_id();
+    EXPECT_TRUE(made) << made.error().text();
+    for (int to = 0; made && to < pe.n_pes(); ++to) {
+      EXPECT_TRUE(succeeded(pe.transfers().put(word, &*made, sizeof *made, to, false)));
+    }
+  }
+  EXPECT_TRUE(succeeded(pe.barrier_all()));
+  std::uint64_t id = 0;
+  const auto bytes = device_bytes(pe, word, sizeof id);
+  if (!bytes.empty()) std::memcpy(&id, bytes.data(), sizeof id);
+  EXPECT_TRUE(succeeded(pe.free(word)));
+  return id;
+}
+
+/// The number of each PE in shuffled_team, whose PEs have no constant distance if there are more than two.
+[[nodiscard]] inline int shuffled_number(int pe, int n_pes) { return (2 * pe + 1) % (n_pes + 1); }
+/// Collective over the job, with an even number of PEs. Creates a team of all PEs in that order.
+[[nodiscard]] inline shmem_impl::collective::Team shuffled_team(shmem_impl::core::Pe& pe) {
+  const std::uint64_t id = shared_team_id(pe);
+  auto made = pe.collectives().init_team(id, pe.n_pes(), shuffled_number(pe.pe(), pe.n_pes()));
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? *made : GDRKIT_SHMEM_TEAM_INVALID;
+}
+
 /// Starts each PE in a thread, runs `body` on it and finalizes it. Calls `on_failure` in place of `body` for a PE that
 /// does not start. Returns when all have ended.
 inline void run_pe_threads(const ShmemJobOptions& job, const std::function<void(shmem_impl::core::Pe&)>& body,

@@ -138,10 +138,6 @@ GDRKIT_NVSHMEM_GPU(void nvshmemx_release_smem(){})
 
 /* Functions that gdrkit does not have. */
 #define nvshmem_realloc(...) GDRKIT_NVSHMEM_LACKS("nvshmem_realloc: allocate anew, copy and free")
-#define nvshmemx_team_init(...) \
-  GDRKIT_NVSHMEM_LACKS("nvshmemx_team_init: use nvshmem_team_split_strided or nvshmem_team_split_2d")
-#define nvshmemx_team_get_uniqueid(...) \
-  GDRKIT_NVSHMEM_LACKS("nvshmemx_team_get_uniqueid: use nvshmem_team_split_strided or nvshmem_team_split_2d")
 #define nvshmemx_register_bootstrap(...) GDRKIT_NVSHMEM_LACKS("nvshmemx_register_bootstrap: use nvshmemx_init_attr")
 #define nvshmemx_get_device_state(...) \
   GDRKIT_NVSHMEM_LACKS("nvshmemx_get_device_state: use gdrkit_shmem_get_device_state")

@@ -192,11 +192,14 @@ struct MaximumWithLocation {
   }
 };
 
-/// Does not use scratch memory: its cells hold 8 bytes of data, but an element has 16 bytes.
+/// Does not use scratch memory: its cells hold 8 bytes of data, but an element has 16 bytes. Fails for teams over
+/// nodes.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team team, void* target, const void* source,
                                                         std::size_t count, Group group) {
-  const Turn<Group> turn(state, team, team_state(state, team), group);
+  const TeamState& of_team = team_state(state, team);
+  if (of_team.spans_nodes != 0) return false;
+  const Turn<OfAnyTeam<Group>> turn(state, team, of_team, OfAnyTeam<Group>(group));
   return turn.end(reduce_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source), count * 16,
                                      false, MaximumWithLocation(), Route::large));
 }

@@ -8,7 +8,7 @@
 #include "nvshmem_rma.h"
 
 typedef uint64_t nvshmemx_team_uniqueid_t;
-/* The layout is NVSHMEM's. The functions ignore the values, because gdrkit has no contexts. */
+/* The layout is NVSHMEM's. gdrkit has no contexts; only nvshmemx_team_init uses a value, `uniqueid`. */
 typedef struct {
   int version;
   int num_contexts;
@@ -53,6 +53,21 @@ GDRKIT_NVSHMEM_HOST int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range
                                               nvshmem_team_t* y_team) {
   (void)x_config, (void)x_mask, (void)y_config, (void)y_mask;
   return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_split_2d(parent, x_range, x_team, y_team));
+}
+GDRKIT_NVSHMEM_HOST int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_get_unique_id(uniqueid));
+}
+GDRKIT_NVSHMEM_HOST int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long mask, int n_pes,
+                                           int pe) {
+  if (team != NULL) *team = NVSHMEM_TEAM_INVALID;
+  if (config == NULL || (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) == 0) {
+    fputs(
+        "nvshmemx_team_init: the unique id is missing; pass a config with it and "
+        "NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID\n",
+        stderr);
+    return NVSHMEMX_ERROR_INVALID_VALUE;
+  }
+  return gdrkit_nvshmem_report(gdrkit_shmem_team_init(config->uniqueid, n_pes, pe, team), "nvshmemx_team_init");
 }
 GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
   /* Does not abort: nvshmem4py destroys any team that its caller names. */

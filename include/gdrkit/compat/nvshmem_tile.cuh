@@ -117,7 +117,7 @@ GDRKIT_SHMEM_FUNCTION int broadcast_tile(const State& state, Team team, const Ti
   if (!are_valid(target, source, flag)) return NVSHMEMX_ERROR_INVALID_VALUE;
   const TeamState& of_team = team_state(state, team);
   const Region region = region_of(target, source, start, boundary);
-  const Members members(of_team);
+  const EvenMembers members(of_team);
   GDRKIT_SHMEM_ROLLED
   for (unsigned distance = 1; distance <= members.n; ++distance) {
     copy_region<true, T>(state, target.data, source.data, region, pe_of_member(of_team, members.next(distance)), group);
@@ -176,11 +176,11 @@ GDRKIT_SHMEM_FUNCTION int reduce_tile(const State& state, Team team, const Tile<
   const auto* const from = reinterpret_cast<const Element*>(source.data);
   const bool is_shared = reducer == Reducer::every_pe && target.data == source.data;
   const bool is_spread = reducer == Reducer::root_for_all || is_shared;
-  const Members members(of_team);
+  const EvenMembers members(of_team);
   const Share share{group.rank() + (is_shared ? members.me * group.size() : 0),
                     group.size() * (is_shared ? members.n : 1)};
   const Region region = region_of(target, source, start, boundary);
-  if (spans_nodes(state, of_team)) {
+  if (is_irregular(state, team, of_team)) {
     reduce_region_over_nodes<reduction>(state, team, to, from, region, is_spread, share);
   } else {
     const auto both = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);

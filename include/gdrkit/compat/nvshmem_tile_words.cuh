@@ -50,7 +50,7 @@ struct StoreWords {
 /// Stores the words to every member of the team.
 template <class T>
 struct SpreadWords {
-  Members members;
+  EvenMembers members;
   T* to;
 
   template <class Word, unsigned n>
@@ -65,7 +65,7 @@ struct SpreadWords {
 template <gdrkit_shmem_reduction reduction, class T>
 struct ReduceWords {
   static constexpr unsigned enough_threads = UINT_MAX;
-  Members members;
+  EvenMembers members;
   const T* from;
 
   template <class Word, unsigned n>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives of a team whose PEs are on several nodes. Stores reach the PEs of this node, and commands to the proxy
-// the others. All data passes through the scratch memory of the team. Included by shmem_collectives.cuh.
+// Collectives of a team whose PEs are on several nodes or not evenly spaced. Stores reach the PEs of this node; the
+// proxy executes commands for the others. All data passes through the scratch memory of the team. Included by
+// shmem_collectives.cuh.
 #ifndef GDRKIT_SHMEM_COLLECTIVES_NODES_CUH
 #define GDRKIT_SHMEM_COLLECTIVES_NODES_CUH
 
@@ -9,9 +10,13 @@
 
 namespace gdrkit::shmem::detail {
 
-/// The test of the state comes first: in a job on one node, nothing is loaded.
-GDRKIT_SHMEM_FUNCTION bool spans_nodes(const State& state, const TeamState& team) {
-  return state.proxy_address != 0 && team.spans_nodes != 0;
+/// Whether the collectives of this file serve the team. In a job on one node, nothing is loaded.
+GDRKIT_SHMEM_FUNCTION bool is_irregular(const State& state, Team team, const TeamState& of_team) {
+  return (state.proxy_address != 0 && of_team.spans_nodes != 0) || __builtin_expect((team & uneven_team) != 0, 0);
+}
+/// Whether the proxy must carry data to `pe`.
+GDRKIT_SHMEM_FUNCTION bool is_away(const State& state, int pe) {
+  return state.proxy_address != 0 && is_proxied(state, pe);
 }
 
 template <class Word, class Group>
@@ -58,7 +63,7 @@ class NodesTurn {
     std::uint64_t* const number = turn_.begun() + turn_.me();
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group.rank(); member < turn_.n(); member += group.size()) {
-      if (member == turn_.me() || !is_proxied(state_, pe_of(member))) continue;
+      if (member == turn_.me() || !is_away(state_, pe_of(member))) continue;
       put_to_team_by_proxy(state_, place(turn_.me(), member), source + member * source_step, size_bytes, pe_of(member),
                            number, turn_.number());
     }
@@ -66,7 +71,7 @@ class NodesTurn {
       GDRKIT_SHMEM_ROLLED
       for (unsigned distance = 1; distance < turn_.n(); ++distance) {
         const unsigned member = turn_.next(distance);
-        if (is_proxied(state_, pe_of(member))) continue;
+        if (is_away(state_, pe_of(member))) continue;
         copy_rolled(address_on_pe(state_, place(turn_.me(), member), pe_of(member)), source + member * source_step,
                     size_bytes, group);
       }
@@ -74,7 +79,7 @@ class NodesTurn {
     }
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group.rank(); member < turn_.n(); member += group.size()) {
-      if (member == turn_.me() || is_proxied(state_, pe_of(member))) continue;
+      if (member == turn_.me() || is_away(state_, pe_of(member))) continue;
       fence_release();
       post(address_on_pe(state_, number, pe_of(member)), turn_.number());
     }
@@ -85,9 +90,7 @@ class NodesTurn {
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION const char* received(unsigned member) const { return place(member, turn_.me()); }
 
  private:
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION int pe_of(unsigned member) const {
-    return pe_of_member(turn_.team(), member);
-  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION int pe_of(unsigned member) const { return pe_of_member(turn_.team(), member); }
   /// A PE has no place for itself.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION char* place(unsigned sender, unsigned receiver) const {
     auto* const half =
@@ -126,7 +129,7 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION bool sync_over_nodes(const State& state, Team team, bool is_barrier, Group group) {
   if (is_barrier) {
     group.sync();
-    if (group.rank() == 0) quiet_by_proxy(state);
+    if (group.rank() == 0 && state.proxy_address != 0) quiet_by_proxy(state);
   }
   const Turn<Group> turn(state, team, team_state(state, team), group);
   return turn.end(NodesTurn<Group>(state, turn, 1).exchange(nullptr, 0, 0));

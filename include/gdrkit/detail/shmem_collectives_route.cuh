@@ -103,7 +103,7 @@ GDRKIT_SHMEM_FUNCTION Route route_of(std::size_t size_bytes, std::uint32_t small
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool sync_by(const State& state, Team team, bool is_barrier, Group group) {
   const TeamState& of_team = team_state(state, team);
-  if (spans_nodes(state, of_team)) return sync_over_nodes(state, team, is_barrier, group);
+  if (is_irregular(state, team, of_team)) return sync_over_nodes(state, team, is_barrier, group);
   const Turn<Group> turn(state, team, of_team, group);
   return turn.end(sync_turn(turn, is_barrier));
 }
@@ -113,7 +113,7 @@ GDRKIT_SHMEM_FUNCTION bool exchange_by(const State& state, Team team, void* targ
   const TeamState& of_team = team_state(state, team);
   auto* const to = static_cast<char*>(target);
   const auto* const from = static_cast<const char*>(source);
-  if (spans_nodes(state, of_team)) {
+  if (is_irregular(state, team, of_team)) {
     return exchange_over_nodes(state, team, to, from, size_bytes, is_alltoall ? size_bytes : 0, group);
   }
   const Turn<Group> turn(state, team, of_team, group);
@@ -126,7 +126,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
   const TeamState& of_team = team_state(state, team);
   auto* const to = static_cast<char*>(target);
   const auto* const from = static_cast<const char*>(source);
-  if (spans_nodes(state, of_team)) {
+  if (is_irregular(state, team, of_team)) {
     return reduce_over_nodes(state, team, to, from, size_bytes, is_scattered ? size_bytes : 0, reduce, group);
   }
   const Turn<Group> turn(state, team, of_team, group);

@@ -15,14 +15,14 @@ GDRKIT_SHMEM_ANYWHERE unsigned unrolled_for() {
 }
 
 template <Reads reads, class Group>
-GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void spread_narrow(Members members, Group group, unsigned but, unsigned nor,
-                                                               char* target, const char* source,
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void spread_narrow(Members<Group> members, Group group, unsigned but,
+                                                               unsigned nor, char* target, const char* source,
                                                                std::size_t size_bytes);
 
 /// Reads once, and writes to every member but the two named ones (n() or more: no member).
 template <class Group>
 struct Spread {
-  Members members;
+  Members<Group> members;
   Group group;
   unsigned but;
   unsigned nor;
@@ -72,7 +72,7 @@ struct Spread {
 /// Copies words of 4 bytes or 1 byte. All arguments are values: an argument by reference would force the parameters of
 /// a GPU kernel into local memory, where each use is a load.
 template <Reads reads, class Group>
-GDRKIT_SHMEM_FUNCTION void spread_narrow(Members members, Group group, unsigned but, unsigned nor, char* target,
+GDRKIT_SHMEM_FUNCTION void spread_narrow(Members<Group> members, Group group, unsigned but, unsigned nor, char* target,
                                          const char* source, std::size_t size_bytes) {
   const Spread<Group> spread{members, group, but, nor};
   const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);

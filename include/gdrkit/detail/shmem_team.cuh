@@ -18,8 +18,19 @@ struct GroupLimits {
   std::uint32_t unused;
 };
 
-/// The host's description of a team for GPU kernels of one PE. Member i, from 0, is PE first_pe + i * pe_stride of the
-/// job.
+/// A member of a team whose members are not evenly spaced.
+struct TeamMember {
+  std::int64_t heap_bytes;  ///< from the caller's heap to the member's; 0 if the team spans nodes
+  std::int32_t pe;          ///< number in the job
+  std::int32_t unused;
+};
+
+/// Bit in the handle of a team whose heaps are not evenly spaced. It selects another entry of the table: GPU kernels
+/// use other words and scratch memory than the collectives on streams, whose data has another format.
+enum : std::int32_t { uneven_team = 0x20 };
+
+/// The host's description of a team for GPU kernels of one PE. If members_address is 0, member i, from 0, is PE
+/// first_pe + i * pe_stride of the job.
 struct TeamState {
   Team team;
   std::int32_t n_pes;
@@ -35,6 +46,7 @@ struct TeamState {
   std::uint64_t scratch_bytes;    ///< a multiple of 256
   std::uint64_t report_address;   ///< TeamReport
   GroupLimits group_limits;
+  std::uint64_t members_address;  ///< 0, or TeamMember of each member
 };
 
 /// State that GPU kernels of this PE share.
@@ -77,18 +89,19 @@ namespace detail {
 
 /// Returns the number in the job of a member.
 GDRKIT_SHMEM_FUNCTION int pe_of_member(const TeamState& team, unsigned member) {
+  if (team.members_address != 0) return reinterpret_cast<const TeamMember*>(team.members_address)[member].pe;
   return team.first_pe + static_cast<int>(member) * team.pe_stride;
 }
 
 /// Members of a team, and the addresses of their memory. Copied to registers, because each use of the team in memory
-/// would load it again.
-struct Members {
+/// would load it again. They must be evenly spaced.
+struct EvenMembers {
   std::int64_t first_bytes;
   std::int64_t stride_bytes;
   unsigned n;
   unsigned me;
 
-  GDRKIT_SHMEM_FUNCTION explicit Members(const TeamState& team)
+  GDRKIT_SHMEM_FUNCTION explicit EvenMembers(const TeamState& team)
       : first_bytes(team.first_bytes),
         stride_bytes(team.stride_bytes),
         n(static_cast<unsigned>(team.n_pes)),
@@ -102,11 +115,46 @@ struct Members {
   /// Returns the address of member `member`'s copy of the object at `own`.
   template <class T>
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
-    const std::int64_t distance = first_bytes + static_cast<std::int64_t>(member) * stride_bytes;
+    return moved(own, first_bytes + static_cast<std::int64_t>(member) * stride_bytes);
+  }
+
+ protected:
+  template <class T>
+  [[nodiscard]] static GDRKIT_SHMEM_FUNCTION T* moved(T* own, std::int64_t distance) {
     return in_global_memory(
         reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(own) + static_cast<std::uintptr_t>(distance)));
   }
 };
+
+/// Members of any team. Each address costs a branch, which is noticeable in small collectives of GPU kernels.
+struct AnyMembers : EvenMembers {
+  const TeamMember* uneven;
+
+  GDRKIT_SHMEM_FUNCTION explicit AnyMembers(const TeamState& team)
+      : EvenMembers(team), uneven(reinterpret_cast<const TeamMember*>(team.members_address)) {}
+
+  template <class T>
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
+    return uneven == nullptr ? EvenMembers::at(own, member) : moved(own, uneven[member].heap_bytes);
+  }
+};
+
+/// A group of threads that accepts any team.
+template <class Group>
+struct OfAnyTeam : Group {
+  GDRKIT_SHMEM_FUNCTION explicit OfAnyTeam(Group group) : Group(group) {}
+};
+
+template <class Group>
+struct MembersFor {
+  using Type = EvenMembers;
+};
+template <class Group>
+struct MembersFor<OfAnyTeam<Group>> {
+  using Type = AnyMembers;
+};
+template <class Group>
+using Members = typename MembersFor<Group>::Type;
 
 }  // namespace detail
 }  // namespace gdrkit::shmem

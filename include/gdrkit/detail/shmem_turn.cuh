@@ -106,7 +106,7 @@ class Turn {
     begun_seen_ = group.rank() < n() ? load_relaxed(begun() + group.rank()) : 0;
   }
 
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION const Members& members() const { return members_; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION const Members<Group>& members() const { return members_; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned n() const { return members_.n; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned me() const { return members_.me; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const { return members_.next(distance); }
@@ -241,7 +241,7 @@ class Turn {
   // Copied to registers: after an acquire, a load from team_ would miss the first-level cache.
   const TeamState& team_;
   TeamProgress* const progress_;
-  const Members members_;
+  const Members<Group> members_;
   const std::uint64_t words_address_;
   const std::uint64_t limit_ns_;
   const Control* const control_;

@@ -68,6 +68,7 @@ __all__ = [
     "signal_wait_until",
     "store",
     "sync_all",
+    "team_unique_id",
     "test",
     "unique_id",
     "wait_until",
@@ -155,6 +156,11 @@ class Team:
         """Returns the number in `other` of the PE with the number `pe` in this team."""
         return _shmem.team_translate_pe(self._handle, pe, other.handle)
 
+    @classmethod
+    def from_unique_id(cls, unique_id: int, n_pes: int, my_pe: int) -> Team:
+        """Collective over the new team. Creates it from any PEs in any order; one PE got `unique_id` by team_unique_id()."""
+        return cls(_shmem.team_init(unique_id, n_pes, my_pe))
+
     def split_strided(self, start: int, stride: int, size: int) -> Team | None:
         """Collective over this team. Makes a team of its PEs start, start + stride, ...; None on other PEs."""
         return _team_or_none(_shmem.team_split_strided(self._handle, start, stride, size))
@@ -178,6 +184,11 @@ class Team:
 
     def __repr__(self) -> str:
         return f"<gdrkit.shmem.Team {self._handle}>"
+
+
+def team_unique_id() -> int:
+    """Returns an id for one team, which its PEs pass to Team.from_unique_id()."""
+    return _shmem.team_unique_id()
 
 
 def _team_or_none(handle: int) -> Team | None:

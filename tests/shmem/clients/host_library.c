@@ -135,13 +135,29 @@ static void teams(void) {
              world, 0, 1, 9, NULL, 0, &team) != 0);
 }
 
-static void missing_and_wrong(void* data) {
+/* `word`: symmetric. */
+static void teams_from_a_unique_id(uint64_t* word) {
+  team_config config;
   int team = 5;
+  memset(&config, 0, sizeof config);
+  EXPECT(CALL(int, nvshmemx_team_get_uniqueid, (uint64_t*))(&config.id) == 0 && config.id != 0);
+  /* Both PEs use the id of PE 1. */
+  CALL(void, nvshmem_uint64_p, (uint64_t*, uint64_t, int))(word, config.id, rank);
+  barrier_all();
+  config.id = CALL(uint64_t, nvshmem_uint64_g, (const uint64_t*, int))(word, 1);
+  EXPECT(CALL(int, nvshmemx_team_init, (int*, team_config*, long, int, int))(&team, NULL, 2, 2, rank) != 0);
+  EXPECT(team == -1);
+  EXPECT(CALL(int, nvshmemx_team_init, (int*, team_config*, long, int, int))(&team, &config, 0, 2, rank) != 0);
+  EXPECT(CALL(int, nvshmemx_team_init, (int*, team_config*, long, int, int))(&team, &config, 2, 2, 1 - rank) == 0);
+  EXPECT(CALL(int, nvshmem_team_my_pe, (int))(team) == 1 - rank);
+  EXPECT(CALL(int, nvshmem_team_translate_pe, (int, int, int))(team, 0, world) == 1);
+  EXPECT(CALL(int, nvshmem_team_sync, (int))(team) == 0);
+  CALL(void, nvshmem_team_destroy, (int))(team);
+}
+
+static void missing_and_wrong(void* data) {
   uint64_t id = 0;
   int* handles = NULL;
-  EXPECT(CALL(int, nvshmemx_team_get_uniqueid, (uint64_t*))(&id) != 0);
-  EXPECT(CALL(int, nvshmemx_team_init, (int*, team_config*, long, int, int))(&team, NULL, 0, 2, rank) != 0);
-  EXPECT(team == -1);
   EXPECT(CALL(int, nvshmemx_qp_create, (int, int**))(1, &handles) != 0);
   EXPECT(CALL(void*, nvshmemx_mc_ptr, (int, const void*))(world, data) == NULL);
   EXPECT(CALL(void*, nvshmem_ptr, (const void*, int))(data, 1 - rank) != NULL);
@@ -171,6 +187,7 @@ static int as_pe(uniqueid* id) {
   halves((half*)data);
   collectives(data);
   teams();
+  teams_from_a_unique_id(signal);
   missing_and_wrong(data);
   /* What NVSHMEM's device library calls: the same PE, counted. */
   int provided = -1;

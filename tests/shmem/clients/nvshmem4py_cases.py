@@ -329,11 +329,27 @@ def registered_buffers(job):
 
 @case("host")
 def teams_from_a_unique_id(job):
-    from nvshmem.bindings import NVSHMEMError
-    try:
-        assert job.core.get_team_unique_id()
-    except NVSHMEMError as error:
-        raise Unsupported(error) from error
+    """All PEs in the opposite order."""
+    config = job.core.TeamConfig()
+    word, gathered = job.core.buffer(8), job.core.buffer(8 * job.n_pes)
+    made = job.core.get_team_unique_id()  # by every PE; all use that of PE 0
+    write(word, np.array([ctypes.c_uint64.from_address(made.ptr).value], "uint64"))
+    world = job.core.Teams.TEAM_WORLD
+    job.core.collective_on_buffer("broadcast", world, word, word, dtype="int64", root=0, stream=job.stream)
+    job.end_stream()
+    config.uniqueid = int(read(word, "uint64", 1)[0])
+    number = job.n_pes - 1 - job.pe
+    team = job.core.team_init(config, 2, job.n_pes, number, new_team_name="BACKWARDS")
+    assert job.core.team_my_pe(team) == number
+    assert job.core.team_translate_pe(team, 0, world) == job.n_pes - 1
+    write(word, np.array([job.pe], "uint64"))
+    job.end_stream()
+    job.core.collective_on_buffer("fcollect", team, gathered, word, dtype="int64", stream=job.stream)
+    job.end_stream()
+    assert list(read(gathered, "uint64", job.n_pes)) == list(reversed(range(job.n_pes)))
+    job.core.team_destroy("BACKWARDS")
+    for buffer in (word, gathered):
+        job.core.free(buffer)
 
 
 @case("host")

@@ -12,6 +12,7 @@
 namespace gdrkit::shmem_impl::collective {
 namespace {
 
+using testing::HasSubstr;
 using tests::CollectiveSide;
 using tests::failed;
 using tests::run_shmem_job;
@@ -23,6 +24,12 @@ constexpr Team invalid = GDRKIT_SHMEM_TEAM_INVALID;
 
 Team split(core::Pe& pe, Team parent, int start, int stride, int size) {
   auto made = pe.collectives().split_strided(parent, start, stride, size);
+  EXPECT_TRUE(made) << made.error().text();
+  return made ? *made : invalid;
+}
+
+Team joined(core::Pe& pe, std::uint64_t id, int n_pes, int number) {
+  auto made = pe.collectives().init_team(id, n_pes, number);
   EXPECT_TRUE(made) << made.error().text();
   return made ? *made : invalid;
 }
@@ -88,6 +95,124 @@ TEST(ShmemTeams, StridedTeamsNumberTheirPes) {
     }
     for (const Team team : {even, backwards, single}) EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// Neither the distances of the PEs nor those of their heaps are equal, and the PE that issues the id is not a member.
+TEST(ShmemTeams, UniqueIdsCreateTeamsOfAnyPesInAnyOrder) {
+  run_shmem_job({.n_pes = 6}, [](core::Pe& pe) {
+    CollectiveSide side(pe, 4096);
+    const std::vector<int> members = {4, 0, 5, 1};
+    const std::uint64_t id = tests::shared_team_id(pe, 3);
+    const auto number = std::find(members.begin(), members.end(), pe.pe()) - members.begin();
+    if (number < 4) {
+      const Team team = joined(pe, id, 4, static_cast<int>(number));
+      EXPECT_EQ(*pe.collectives().my_pe(team), number);
+      EXPECT_EQ(*pe.collectives().n_pes(team), 4);
+      EXPECT_EQ(*pe.collectives().translate(team, 2, world), 5);
+      EXPECT_EQ(*pe.collectives().translate(world, 1, team), 3);
+      EXPECT_TRUE(failed(pe.collectives().translate(world, 3, team), ENOENT));
+      for (const Way way : {Way::host, Way::stream, Way::host}) {
+        EXPECT_EQ(members_by_fcollect(pe, side, team, way), members);
+      }
+      const Team inner = split(pe, team, 2, -2, 2);
+      if (number % 2 == 0) {
+        EXPECT_THAT(members_by_fcollect(pe, side, inner, Way::stream), testing::ElementsAre(5, 4));
+      }
+      EXPECT_TRUE(succeeded(pe.collectives().destroy(inner)));
+      EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// Every PE makes an id and one of them is used: programs often share the first PE's.
+TEST(ShmemTeams, UnusedUniqueIdsDoNotUseUpTheOthers) {
+  run_shmem_job({.n_pes = 4}, [](core::Pe& pe) {
+    CollectiveSide side(pe, 4096);
+    for (int round = 0; round < 40; ++round) {
+      const std::uint64_t id = tests::shared_team_id(pe, round % 4);
+      EXPECT_TRUE(pe.collectives().get_unique_id());
+      const int n_pes = 1 + round % 4, number = (pe.pe() + round) % 4;
+      if (number < n_pes) {
+        const Team team = joined(pe, id, n_pes, number);
+        EXPECT_EQ(members_by_fcollect(pe, side, team, Way::host)[static_cast<std::size_t>(number)], pe.pe());
+        EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
+      }
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+TEST(ShmemTeams, RejectsInvalidUniqueIds) {
+  run_shmem_job({.n_pes = 2}, [](core::Pe& pe) {
+    auto& teams = pe.collectives();
+    const std::uint64_t old = tests::shared_team_id(pe), used = tests::shared_team_id(pe);
+    EXPECT_NE(joined(pe, used, 2, pe.pe()), invalid);
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
+    for (const std::uint64_t id : {used, std::uint64_t{0}, UINT64_MAX, std::uint64_t{1} << 16 | 2, old + (1U << 24)}) {
+      EXPECT_TRUE(failed(teams.init_team(id, 2, pe.pe()), EINVAL, HasSubstr("team_init: invalid unique id 0x"))) << id;
+    }
+    for (int newer = 0; newer < 16; ++newer) EXPECT_TRUE(teams.get_unique_id());
+    ASSERT_TRUE(succeeded(pe.barrier_all()));
+    EXPECT_TRUE(failed(teams.init_team(old, 2, pe.pe()), EINVAL, HasSubstr("invalid unique id")));
+    const std::uint64_t id = tests::shared_team_id(pe);
+    for (const auto& [n_pes, number] : {std::pair{0, 0}, {3, 0}, {2, -1}, {2, 2}}) {
+      EXPECT_TRUE(failed(teams.init_team(id, n_pes, number), EINVAL, HasSubstr("the job has 2 PEs")));
+    }
+    EXPECT_NE(joined(pe, id, 2, pe.pe()), invalid) << "rejected calls do not use the id";
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// All PEs get an error, and the id's place serves further teams.
+TEST(ShmemTeams, RejectsDifferentArgumentsForAUniqueId) {
+  std::atomic<int> equal_numbers{0}, failed_others{0};
+  run_shmem_job({.n_pes = 3, .limit = std::chrono::seconds(5)}, [&](core::Pe& pe) {
+    auto& teams = pe.collectives();
+    constexpr int rounds = 20;
+    for (int round = 0; round < rounds; ++round) {
+      const std::uint64_t first = tests::shared_team_id(pe), second = tests::shared_team_id(pe, 1);
+      const int n_pes = pe.pe() == 1 ? 2 : 3;
+      EXPECT_TRUE(failed(teams.init_team(first, n_pes, pe.pe()), EPROTO));
+      if (pe.pe() == 2) continue;
+      const auto made = teams.init_team(second, 2, 0);
+      ASSERT_FALSE(made);
+      ++(made.error().errno_value == EINVAL ? equal_numbers : failed_others);
+      EXPECT_THAT(made.error().text(), testing::AnyOf(HasSubstr("another PE also passed number 0"),
+                                                      HasSubstr("PE 0 of the new team failed")));
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+    EXPECT_GE(equal_numbers.load(), rounds);
+    EXPECT_EQ(equal_numbers + failed_others, 2 * rounds);
+  });
+}
+
+TEST(ShmemTeams, NamesThePeThatDoesNotComeWithAUniqueId) {
+  run_shmem_job({.n_pes = 2}, [](core::Pe& pe) {
+    const std::uint64_t id = tests::shared_team_id(pe);
+    if (pe.pe() == 0) {
+      pe.set_limit(std::chrono::milliseconds(50));
+      EXPECT_TRUE(failed(pe.collectives().init_team(id, 2, 0), ETIMEDOUT, HasSubstr("waits for PE 1 of the new team")));
+      pe.set_limit(std::chrono::seconds(30));
+    }
+  });
+}
+
+/// Places of teams that are being created are not given to others.
+TEST(ShmemTeams, LimitsTheTeamsThatAreBeingCreated) {
+  run_shmem_job({.n_pes = 1, .limit = std::chrono::milliseconds(1)}, [](core::Pe& pe) {
+    TeamBoard board(pe.connections(), pe.transfers());
+    std::vector<std::unique_ptr<TeamBoard::Visit>> visits;
+    for (int i = 0; i < parts::TeamMemory::boards; ++i) {
+      auto id = board.issue();
+      ASSERT_TRUE(id) << id.error().text();
+      visits.push_back(std::make_unique<TeamBoard::Visit>(board, *id, 1, 0, "team_init"));
+      EXPECT_TRUE(visits.back()->gather(7)) << "alone in its team";
+    }
+    EXPECT_TRUE(failed(board.issue(), EBUSY, HasSubstr("16 teams are being created with unique ids of PE 0")));
+    visits[5].reset();
+    EXPECT_TRUE(board.issue());
   });
 }
 

@@ -160,6 +160,23 @@ static void teams(const struct world* w) {
   nvshmem_team_destroy(odd_or_even);
 }
 
+/* In the opposite order. */
+static void team_from_a_unique_id(const struct world* w) {
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  nvshmem_team_t team = 0;
+  EXPECT(nvshmemx_team_get_uniqueid(&config.uniqueid) == 0);
+  nvshmem_uint64_p(w->signal, config.uniqueid, w->pe);
+  nvshmem_barrier_all();
+  config.uniqueid = nvshmem_uint64_g(w->signal, 0);
+  EXPECT(nvshmemx_team_init(&team, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, w->n_pes, w->n_pes - 1 - w->pe) == 0);
+  EXPECT(nvshmem_team_translate_pe(team, 0, NVSHMEM_TEAM_WORLD) == w->n_pes - 1);
+  nvshmem_int_p(w->data, w->pe, w->pe);
+  nvshmem_quiet();
+  EXPECT(nvshmem_int_fcollect(team, w->data + 100, w->data, 1) == 0);
+  EXPECT(own(w, 100) == w->n_pes - 1);
+  nvshmem_team_destroy(team);
+}
+
 static void registration(const struct world* w) {
   static char host[4096];
   EXPECT(nvshmemx_buffer_register_symmetric(host, sizeof host, 0) == NULL); /* host memory cannot be shared */
@@ -184,6 +201,7 @@ int main(void) {
   atomics(&w);
   streams(&w);
   teams(&w);
+  team_from_a_unique_id(&w);
   registration(&w);
   if (failures == 0) printf("PE %d of %d: ok\n", w.pe, w.n_pes);
   nvshmem_free(w.signal);

@@ -26,13 +26,15 @@ using tests::succeeded;
 constexpr std::size_t words = 64;
 
 /// Host threads call what GPU kernels do; device_test does the same in GPU kernels.
-void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
-                        const std::function<void(shmem_impl::core::Pe&, const State&, std::uint64_t*)>& body) {
+void run_as_gpu_kernels(
+    int n_pes, shmem_impl::transport::RemoteWay way,
+    const std::function<void(shmem_impl::core::Pe&, const State&, std::uint64_t*)>& body,
+    const std::function<int(int pe)>& machine_of = [](int pe) { return pe % 2; }) {
   ShmemJobOptions job;
   job.n_pes = n_pes;
   job.is_p2p_disabled = true;
   job.remote_way = way;
-  job.machine_of = [](int pe) { return pe % 2; };
+  job.machine_of = machine_of;
   job.heap_max_bytes = std::uint64_t{32} << 20;  // so teams have 16 KiB of scratch memory
   tests::run_shmem_job(job, [&](shmem_impl::core::Pe& pe) {
     ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
@@ -296,11 +298,18 @@ TEST_P(ShmemProxied, CollectivesReachPesOfThisNodeAndOfOthers) {
 
 TEST_P(ShmemProxied, CollectivesSupportReorderedTeams) {
   run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t*) {
-    auto backwards = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 3, -1, 4);
-    ASSERT_TRUE(backwards);
+    const Team shuffled = tests::shuffled_team(pe);
     auto last = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 1, 1, 3);
     ASSERT_TRUE(last);
-    Collectives all(pe, state, *backwards, {3, 2, 1, 0});
+    Collectives all(pe, state, shuffled, {2, 0, 3, 1});
+    for (int member = 0; member < 4; ++member) {
+      const int of_job = team_translate_pe(state, shuffled, member, GDRKIT_SHMEM_TEAM_WORLD);
+      EXPECT_EQ(tests::shuffled_number(of_job, 4), member);
+      EXPECT_EQ(team_translate_pe(state, GDRKIT_SHMEM_TEAM_WORLD, of_job, shuffled), member);
+      if (pe.pe() != 0) {
+        EXPECT_EQ(team_translate_pe(state, shuffled, member, *last), of_job - 1);
+      }
+    }
     Collectives three(pe, state, pe.pe() == 0 ? Team{GDRKIT_SHMEM_TEAM_WORLD} : *last,
                       pe.pe() == 0 ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{1, 2, 3});
     for (unsigned round = 0; round < 5; ++round) {
@@ -309,6 +318,23 @@ TEST_P(ShmemProxied, CollectivesSupportReorderedTeams) {
     }
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
+}
+
+/// PEs 0, 1 and 3 are on one node.
+TEST_P(ShmemProxied, TranslatesNumbersOfTeamsWithGaps) {
+  const auto body = [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t*) {
+    const std::vector<int> members = pe.pe() == 2 ? std::vector<int>{2} : std::vector<int>{0, 1, 3};
+    ASSERT_EQ(team_n_pes(state, GDRKIT_SHMEM_TEAM_NODE), static_cast<int>(members.size()));
+    for (int of_job = 0; of_job < 4; ++of_job) {
+      const auto found = std::find(members.begin(), members.end(), of_job) - members.begin();
+      const int member = found == static_cast<int>(members.size()) ? -1 : static_cast<int>(found);
+      EXPECT_EQ(team_translate_pe(state, GDRKIT_SHMEM_TEAM_WORLD, of_job, GDRKIT_SHMEM_TEAM_NODE), member);
+      if (member < 0) continue;
+      EXPECT_EQ(team_translate_pe(state, GDRKIT_SHMEM_TEAM_NODE, member, GDRKIT_SHMEM_TEAM_WORLD), of_job);
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  };
+  run_as_gpu_kernels(4, GetParam(), body, [](int pe) { return pe == 2 ? 1 : 0; });
 }
 
 /// Two threads of each PE, each with a team of its own, at the same time. They begin in the opposite order on odd PEs,

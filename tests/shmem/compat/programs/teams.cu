@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Teams from split_strided and split_2d: numbers, translation, and collectives in a GPU kernel.
+// Teams from split_strided, split_2d and a unique id: numbers, translation, and collectives in a GPU kernel.
 #include "job.cuh"
 
 __global__ void __launch_bounds__(1024) use(nvshmem_team_t team, int* data, int pe, int n) {
@@ -10,6 +10,22 @@ __global__ void __launch_bounds__(1024) use(nvshmem_team_t team, int* data, int 
   nvshmemx_int_sum_reduce_block(team, data + 1024, data, 1024);
   nvshmemx_barrier_block(team);
   CHECK(data[1024 + threadIdx.x] == n * (n + 1) / 2);
+}
+
+// All PEs in the opposite order.
+nvshmem_team_t from_unique_id(int pe, int n) {
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  nvshmem_team_t team = NVSHMEM_TEAM_INVALID;
+  auto* const id = symmetric<uint64_t>(1);
+  if (pe == 0) {
+    CHECK(nvshmemx_team_get_uniqueid(&config.uniqueid) == 0);
+    for (int to = 0; to < n; ++to) nvshmem_uint64_p(id, config.uniqueid, to);
+  }
+  nvshmem_barrier_all();
+  config.uniqueid = nvshmem_uint64_g(id, pe);
+  CHECK(nvshmemx_team_init(&team, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, n, n - 1 - pe) == 0);
+  CHECK(nvshmem_team_translate_pe(team, 0, NVSHMEM_TEAM_WORLD) == n - 1);
+  return team;
 }
 
 void run(int pe, int n) {
@@ -28,5 +44,6 @@ void run(int pe, int n) {
   launch(use, 1, 1024, all, data, pe, n);
   launch(use, 1, 1024, row, data, pe, n);
   launch(use, 1, 1024, column, data, 0, 1);
+  launch(use, 1, 1024, from_unique_id(pe, n), data, n - 1 - pe, n);
   nvshmem_team_destroy(all);
 }
