@@ -153,6 +153,10 @@ void run_type(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type) {
 
 void run_types(core::Pe& pe) {
   CollectiveSide side(pe, 5100 * 8 * 5);
+#if defined(__SANITIZE_THREAD__)  // the types differ in the arithmetic of one thread only
+  run_type<std::uint16_t>(pe, side, GDRKIT_SHMEM_TYPE_UINT16);
+  run_type<double>(pe, side, GDRKIT_SHMEM_TYPE_DOUBLE);
+#else
   run_type<std::uint8_t>(pe, side, GDRKIT_SHMEM_TYPE_UINT8);
   run_type<std::uint16_t>(pe, side, GDRKIT_SHMEM_TYPE_UINT16);
   run_type<std::uint32_t>(pe, side, GDRKIT_SHMEM_TYPE_UINT32);
@@ -165,6 +169,7 @@ void run_types(core::Pe& pe) {
   run_type<BrainNumber>(pe, side, GDRKIT_SHMEM_TYPE_BFLOAT16);
   run_type<float>(pe, side, GDRKIT_SHMEM_TYPE_FLOAT);
   run_type<double>(pe, side, GDRKIT_SHMEM_TYPE_DOUBLE);
+#endif
 }
 
 TEST(ShmemReduction, ReducesEveryTypeOnOnePe) { run_shmem_job(little_scratch(1), run_types); }
