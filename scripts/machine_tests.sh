@@ -7,7 +7,7 @@
 kernel_tests_id=""
 kernel_tests_log=build/kernel_tests.log
 
-# Starts them in the background, as one process group. The machine mostly waits, so it costs little time during builds.
+# Starts them in the background, as one process group. The machine leaves processor time to builds at the same time.
 start_kernel_tests() { # folder for the JUnit files, 1: the full range
   local options=()
   [ "$2" = 0 ] || options+=(--full)
@@ -18,10 +18,10 @@ start_kernel_tests() { # folder for the JUnit files, 1: the full range
 
 finish_kernel_tests() { # true unless a test failed
   local status=0
-  print_step "waiting for the tests of the kernel modules in a virtual machine (progress: $kernel_tests_log)"
+  print_step "testing the kernel modules in a virtual machine"
+  tail -n +1 -f --pid="$kernel_tests_id" "$kernel_tests_log"
   wait "$kernel_tests_id" || status=$?
   trap - EXIT
-  cat "$kernel_tests_log"
   return "$status"
 }
 

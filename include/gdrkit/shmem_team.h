@@ -147,8 +147,7 @@ int gdrkit_shmem_team_get_unique_id(uint64_t* id);
  *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
  * @note Collective over the new team. PEs must create teams that share PEs in one order that is the same for the whole
  *   job. After `-ETIMEDOUT`, other PEs may have created the team.
- * @note GPU kernels that call collectives of a team whose PEs are not evenly spaced copy all data through scratch
- * memory, which is slower for large data. Collectives on streams and of the CPU are as fast as in other teams.
+ * @note If the PEs are not evenly spaced, the collectives of GPU kernels copy all data through scratch memory.
  */
 int gdrkit_shmem_team_init(uint64_t id, int n_pes, int pe, gdrkit_shmem_team_t* team);
 

@@ -16,8 +16,8 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-/// Each PE has TeamMemory::boards boards, which its ids use in turn. A board has the id, and for each member of the
-/// team two entries, which its words use alternately.
+/// Each PE has TeamMemory::boards boards, which its ids use in turn. A board stores the id and two entries for each
+/// member of the team. Rounds alternate between the entries.
 class TeamBoard {
  public:
   /// Both must outlive the object.

@@ -21,8 +21,8 @@
 namespace gdrkit::shmem_impl::collective {
 
 /// A handle is the team's slot (5 bits), uneven_team if the heaps of its members are not evenly spaced, and how many
-/// teams had the slot before (23 bits, from bit 8). A slot is free on all PEs of the
-/// parent when a team takes it, so teams that share a PE never share a slot.
+/// teams had the slot before (23 bits, from bit 8). A team takes a slot that is free on all PEs that create it, so
+/// teams that share a PE never share a slot.
 class TeamTable {
  public:
   explicit TeamTable(parts::Connections& connections) noexcept;

@@ -10,11 +10,11 @@
 
 namespace gdrkit::shmem::detail {
 
-/// Whether the collectives of this file serve the team. In a job on one node, nothing is loaded.
+/// Returns whether the collectives of this file serve the team. In a job on one node, it loads nothing.
 GDRKIT_SHMEM_FUNCTION bool is_irregular(const State& state, Team team, const TeamState& of_team) {
   return (state.proxy_address != 0 && of_team.spans_nodes != 0) || __builtin_expect((team & uneven_team) != 0, 0);
 }
-/// Whether the proxy must carry data to `pe`.
+/// Returns whether the proxy must carry data to `pe`.
 GDRKIT_SHMEM_FUNCTION bool is_away(const State& state, int pe) {
   return state.proxy_address != 0 && is_proxied(state, pe);
 }

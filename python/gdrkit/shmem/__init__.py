@@ -158,7 +158,7 @@ class Team:
 
     @classmethod
     def from_unique_id(cls, unique_id: int, n_pes: int, my_pe: int) -> Team:
-        """Collective over the new team. Creates it from any PEs in any order; one PE got `unique_id` by team_unique_id()."""
+        """Collective over the new team. Creates it from any PEs in any order. One PE calls team_unique_id() and shares the id."""
         return cls(_shmem.team_init(unique_id, n_pes, my_pe))
 
     def split_strided(self, start: int, stride: int, size: int) -> Team | None:
