@@ -20,9 +20,10 @@ constexpr std::size_t entries = 2 * parts::team_slots;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
 constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
 static_assert(entries * sizeof(shmem::TeamEntry) <= parts::TeamMemory::table_bytes);
-static_assert(parts::team_slots == shmem::uneven_team && 2 * shmem::uneven_team <= 1 << slot_bits);
+// The low byte of an uneven team's handle is the number of its entry: -team_slots + slot.
+static_assert(shmem::uneven_team == (-parts::team_slots & 0xff));
 
-int slot_of_handle(Team handle) noexcept { return handle & (shmem::uneven_team - 1); }
+int slot_of_handle(Team handle) noexcept { return handle & (parts::team_slots - 1); }
 
 /// Returns a hash of 32 bits (FNV-1a).
 std::uint64_t hash_of(const std::vector<int>& pes) noexcept {
@@ -210,8 +211,8 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
     state.words_address = start_ + memory_.kernel_words(slot);
     state.scratch_address = start_ + memory_.kernel_scratch(slot);
     state.scratch_bytes = memory_.kernel_scratch_bytes();
-    state.report_address += shmem::uneven_team * sizeof(shmem::TeamReport);
-    if (auto written = write_entry(slot | shmem::uneven_team, state, memory_.kernel_bytes()); !written) return written;
+    state.report_address += parts::team_slots * sizeof(shmem::TeamReport);
+    if (auto written = write_entry(uneven_entry(slot), state, memory_.kernel_bytes()); !written) return written;
   }
   teams_[static_cast<std::size_t>(slot)].store(team.release(), std::memory_order_release);
   return {};
@@ -305,7 +306,7 @@ void TeamTable::remove(int slot) noexcept {
     team.reset(teams_[static_cast<std::size_t>(slot)].exchange(nullptr));
   }
   if (team != nullptr && team->stream.handle != 0) {
-    for (const int entry : {slot, slot | shmem::uneven_team}) shmem::detail::post(&report(entry).stop, 1);
+    for (const int entry : {slot, uneven_entry(slot)}) shmem::detail::post(&report(entry).stop, 1);
     (void)connections_.device().synchronize(team->stream);
     (void)connections_.device().destroy_stream(team->stream);
   }

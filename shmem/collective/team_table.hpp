@@ -20,9 +20,9 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-/// A handle is the team's slot (5 bits), uneven_team if the heaps of its members are not evenly spaced, and how many
-/// teams had the slot before (23 bits, from bit 8). A team takes a slot that is free on all PEs that create it, so
-/// teams that share a PE never share a slot.
+/// A handle is the team's slot (5 bits), uneven_team (3 bits) if the heaps of its members are not evenly spaced, and
+/// how many teams had the slot before (23 bits, from bit 8). A team takes a slot that is free on all PEs that create
+/// it, so teams that share a PE never share a slot.
 class TeamTable {
  public:
   explicit TeamTable(parts::Connections& connections) noexcept;
@@ -61,15 +61,17 @@ class TeamTable {
   /// GPU kernels may write to it at any time, so the CPU accesses its words atomically (shmem::detail::load_acquire,
   /// post).
   [[nodiscard]] shmem::TeamReport& report(int entry) const noexcept {
-    return reinterpret_cast<shmem::TeamReport*>(reports_.address())[entry];
+    return reinterpret_cast<shmem::TeamReport*>(reports_.address())[entry & (2 * parts::team_slots - 1)];
   }
   /// Returns the fault of the team's GPU kernels or of its collectives on streams, or 0.
   [[nodiscard]] std::uint64_t fault(int slot) const noexcept {
     const std::uint64_t of_streams = shmem::detail::load_acquire(&report(slot).fault);
-    return of_streams != 0 ? of_streams : shmem::detail::load_acquire(&report(slot | shmem::uneven_team).fault);
+    return of_streams != 0 ? of_streams : shmem::detail::load_acquire(&report(uneven_entry(slot)).fault);
   }
   /// Holds off the end of every team.
   [[nodiscard]] std::unique_lock<std::mutex> keep_teams() noexcept { return std::unique_lock(removal_mutex_); }
+  /// Returns the number of the entry, before entry 0, that GPU kernels use if the team is uneven.
+  [[nodiscard]] static int uneven_entry(int slot) noexcept { return slot - parts::team_slots; }
   [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + parts::TeamMemory::table(); }
 
  private:

@@ -52,7 +52,7 @@ struct SymmetricBuffer {
 class SymmetricHeap {
  public:
   /// The library uses the first HeapSizes::reserved_bytes of the heap. The first `zeroed_bytes` of them are zeroed.
-  static constexpr std::uint64_t zeroed_bytes = 65536;
+  static constexpr std::uint64_t zeroed_bytes = 57344;
 
   /// Collective over the node.
   [[nodiscard]] static base::Result<std::unique_ptr<SymmetricHeap>> create(platform::Device& device, node::Node& node,

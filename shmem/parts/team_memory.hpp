@@ -26,7 +26,9 @@ class TeamMemory {
         board_bytes_(board_header_bytes + static_cast<std::uint64_t>(n_pes) * board_entry_bytes) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return board(boards); }
-  [[nodiscard]] static std::uint64_t table() noexcept { return 0; }
+  /// Returns the offset of entry 0 of the table. The entries of uneven teams are before it: the entries and words of
+  /// other teams keep offsets from the heap's start that GPUs access faster (docs/design/0017).
+  [[nodiscard]] static std::uint64_t table() noexcept { return table_bytes / 2; }
   [[nodiscard]] std::uint64_t words(int slot) const noexcept {
     const std::uint64_t others = slot > world_slot ? world_scratch_bytes_ - scratch_bytes_ : 0;
     return table_bytes + static_cast<std::uint64_t>(slot) * (words_bytes_ + scratch_bytes_) + others;

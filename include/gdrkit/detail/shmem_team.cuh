@@ -25,9 +25,9 @@ struct TeamMember {
   std::int32_t unused;
 };
 
-/// Bit in the handle of a team whose heaps are not evenly spaced. It selects another entry of the table: GPU kernels
+/// Bits in the handle of a team whose heaps are not evenly spaced. They select another entry of the table: GPU kernels
 /// use other words and scratch memory than the collectives on streams, whose data has another format.
-enum : std::int32_t { uneven_team = 0x20 };
+enum : std::int32_t { uneven_team = 0xe0 };
 
 /// The host's description of a team for GPU kernels of one PE. If members_address is 0, member i, from 0, is PE
 /// first_pe + i * pe_stride of the job.
@@ -77,9 +77,9 @@ struct TeamReport {
   std::uint64_t unused[13];
 };
 
-/// `team` must be a valid handle.
+/// `team` must be a valid handle. Its low byte, which has a sign, is the number of the entry.
 GDRKIT_SHMEM_FUNCTION TeamEntry& team_entry(const State& state, Team team) {
-  return reinterpret_cast<TeamEntry*>(state.teams_address)[team & 0xff];
+  return reinterpret_cast<TeamEntry*>(state.teams_address)[static_cast<std::int8_t>(team)];
 }
 GDRKIT_SHMEM_FUNCTION const TeamState& team_state(const State& state, Team team) {
   return team_entry(state, team).state;
