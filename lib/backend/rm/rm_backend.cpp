@@ -96,7 +96,7 @@ class RmPin final : public BackendPin {
   ~RmPin() override { (void)unpin(); }
 
   base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
-  base::Status unmap() noexcept override { return mapping_.unmap(); }
+  base::Status unmap() noexcept override { return mapping_.unmap_and_keep(); }
   base::Status unpin() noexcept override;
   [[nodiscard]] bool keeps_memory() const noexcept override { return true; }
   void abandon_after_fork() noexcept override {
@@ -172,14 +172,13 @@ base::Result<Verification> RmPin::verify() noexcept {
 }
 
 base::Status RmPin::unpin() noexcept {
-  base::Status unmapped = mapping_.unmap();
-  // Keep the memory while pages may still be mapped.
-  if (!unmapped && mapping_.address() != nullptr) {
-    memory_.abandon();
+  if (auto unmapped = mapping_.unmap_pages(); !unmapped) {
+    memory_.abandon();  // pages may still be mapped
     return unmapped;
   }
   base::Status freed = memory_.free();
-  return unmapped ? freed : unmapped;
+  base::keep_first(freed, mapping_.close_files());
+  return freed;
 }
 
 base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {

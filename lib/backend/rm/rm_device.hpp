@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/rm/kept_mappings.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "base/result.hpp"
 #include "driver/cuda.hpp"
@@ -38,6 +39,13 @@ class RmDevice {
   [[nodiscard]] std::uint32_t minor() const noexcept { return minor_; }
   /// Advisory, for error messages. Empty if the driver does not report it.
   [[nodiscard]] std::optional<Bar1Figures> bar1(std::uint32_t fb_info_bytes) const noexcept;
+  [[nodiscard]] KeptMappings& kept() noexcept { return kept_; }
+  /// Removes the mapping, whose pages must be unmapped, from BAR1. Continues after errors, returns the first.
+  base::Status release(const MappedParts& mapping) noexcept;
+  /// Releases all kept mappings. Returns whether there was one.
+  bool release_kept() noexcept;
+  /// Closes the device files of a mapping whose objects were freed. Continues after errors, returns the first.
+  base::Status close_files(const MappedParts& mapping) noexcept;
   void abandon_after_fork() noexcept;
 
  private:
@@ -54,6 +62,7 @@ class RmDevice {
   std::uint32_t minor_ = 0;
   ObjectHandle device_ = 0;
   ObjectHandle subdevice_ = 0;
+  KeptMappings kept_;
   bool is_open_ = false;  ///< memory may be mapped through it
 };
 

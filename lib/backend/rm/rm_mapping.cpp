@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "backend/rm/rm_status.hpp"
 
@@ -45,19 +46,27 @@ RmMapping::~RmMapping() {
 }
 
 base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept {
+  if (auto kept = device_.kept().take(this)) {
+    if (kept->size_bytes == size_bytes) {
+      mapped_ = std::move(*kept);
+    } else {
+      (void)device_.release(*kept);
+    }
+  }
   try {
-    parts_.reserve(pieces.size());
+    mapped_.parts.reserve(pieces.size());
   } catch (...) {
     return base::fail_literal(ENOMEM, "out of memory while mapping device memory");
   }
+  mapped_.size_bytes = size_bytes;
   const bool is_one_piece = !pieces.empty() && pieces[0].size_bytes >= size_bytes;
-  if (is_one_piece) return map_part(pieces[0], 0, size_bytes);
+  if (is_one_piece) return map_part(0, pieces[0], 0, size_bytes);
   if (auto reserved = reserve(size_bytes); !reserved) return reserved;
   std::size_t at = 0;
-  for (const OwnedPiece& piece : pieces) {
-    if (at == size_bytes) break;
+  for (std::size_t index = 0; at < size_bytes; ++index) {
+    const OwnedPiece& piece = pieces[index];
     const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size_bytes, size_bytes - at));
-    if (auto mapped = map_part(piece, at, length); !mapped) return mapped;
+    if (auto mapped = map_part(index, piece, at, length); !mapped) return mapped;
     at += length;
   }
   return {};
@@ -76,16 +85,16 @@ base::Status RmMapping::reserve(std::size_t size_bytes) noexcept {
   return {};
 }
 
-base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::size_t length) noexcept {
-  auto file = device_.client().open_device_file(device_.minor());
-  if (!file) return base::pass(file);
-  parts_.push_back({piece.object, *file, 0, false});
-  Part& part = parts_.back();
-  if (auto mapped = rm_map(part, piece, length); !mapped) return mapped;
+base::Status RmMapping::map_part(std::size_t index, const OwnedPiece& piece, std::size_t at,
+                                 std::size_t length) noexcept {
+  if (index == mapped_.parts.size()) {
+    if (auto added = add_part(piece, length); !added) return added;
+  }
   void* mapped = nullptr;
   const bool is_reserved = address_ != nullptr;
-  const int result = system_.mmap(is_reserved ? address_ + at : nullptr, length, PROT_READ | PROT_WRITE,
-                                  MAP_SHARED | (is_reserved ? MAP_FIXED : 0), part.device_fd, 0, &mapped);
+  const int result =
+      system_.mmap(is_reserved ? address_ + at : nullptr, length, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | (is_reserved ? MAP_FIXED : 0), mapped_.parts[index].device_fd, 0, &mapped);
   if (result < 0) {
     return base::fail(-result, "cannot map %zu bytes: mmap of /dev/nvidia%u: %s", length, device_.minor(),
                       std::strerror(-result));
@@ -97,7 +106,26 @@ base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::s
   return keep_from_children(system_, mapped, length);
 }
 
-base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t length) noexcept {
+/// If BAR1 or descriptors are exhausted, releases the kept mappings and tries again.
+base::Status RmMapping::add_part(const OwnedPiece& piece, std::size_t length) noexcept {
+  base::Status added = try_add_part(piece, length);
+  const bool is_exhausted = !added && (added.error().errno_value == ENOMEM || added.error().errno_value == EMFILE);
+  return is_exhausted && device_.release_kept() ? try_add_part(piece, length) : added;
+}
+
+base::Status RmMapping::try_add_part(const OwnedPiece& piece, std::size_t length) noexcept {
+  auto file = device_.client().open_device_file(device_.minor());
+  if (!file) return base::pass(file);
+  MappedPart part{piece.object, *file, 0};
+  if (auto mapped = rm_map(part, piece, length); !mapped) {
+    system_.close(part.device_fd);
+    return mapped;
+  }
+  mapped_.parts.push_back(part);
+  return {};
+}
+
+base::Status RmMapping::rm_map(MappedPart& part, const OwnedPiece& piece, std::size_t length) noexcept {
   auto mapped = device_.client().map(device_.device(), piece.object, piece.offset, length, part.device_fd);
   if (!mapped) {
     const auto status = static_cast<std::uint32_t>(mapped.error().vendor_code);
@@ -114,44 +142,49 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
     return base::pass(mapped);
   }
   part.linear_address = mapped->linear_address;
-  part.is_rm_mapped = true;
   const cpu::MappingType type = type_of(mapped->flags, layout_.reports_caching_type);
-  if (type_ != cpu::MappingType::none && type_ != type) {
+  if (mapped_.type != cpu::MappingType::none && mapped_.type != type) {
+    (void)device_.client().unmap(device_.device(), part.object, part.linear_address);
     return base::fail(EIO, "cannot map the range: the driver reports different caching types for parts of the range");
   }
-  type_ = type;
+  mapped_.type = type;
   return {};
 }
 
-base::Status RmMapping::unmap() noexcept {
-  base::Status first;
-  if (address_ != nullptr) {
-    if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
-      // Pages may still be mapped. If the BAR1 mapping were released now, they could expose another allocation.
-      return base::fail(-result,
-                        "cannot unmap the memory: munmap: %s; the memory occupies BAR1 until a later unmap succeeds or "
-                        "the process ends",
-                        std::strerror(-result));
-    }
-    address_ = nullptr;
+base::Status RmMapping::unmap_pages() noexcept {
+  if (address_ == nullptr) return {};
+  if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
+    // Pages may still be mapped. If the BAR1 mapping were released now, they could expose another allocation.
+    return base::fail(-result,
+                      "cannot unmap the memory: munmap: %s; the memory occupies BAR1 until a later unmap succeeds or "
+                      "the process ends",
+                      std::strerror(-result));
   }
-  for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
-    if (part->is_rm_mapped)
-      base::keep_first(first, device_.client().unmap(device_.device(), part->object, part->linear_address));
-    if (const int result = system_.close(part->device_fd); result < 0) {
-      base::keep_first(first,
-                       base::fail(-result, "cannot close /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
-    }
-  }
-  parts_.clear();
+  address_ = nullptr;
   size_bytes_ = 0;
-  type_ = cpu::MappingType::none;
-  return first;
+  return {};
 }
 
+MappedParts RmMapping::take_parts() noexcept {
+  if (auto kept = device_.kept().take(this)) return std::move(*kept);
+  return std::exchange(mapped_, {});
+}
+
+base::Status RmMapping::unmap() noexcept {
+  if (auto unmapped = unmap_pages(); !unmapped) return unmapped;
+  return device_.release(take_parts());
+}
+
+base::Status RmMapping::unmap_and_keep() noexcept {
+  if (auto unmapped = unmap_pages(); !unmapped) return unmapped;
+  if (mapped_.parts.empty() || device_.kept().keep(this, mapped_)) return {};
+  return device_.release(take_parts());
+}
+
+base::Status RmMapping::close_files() noexcept { return device_.close_files(take_parts()); }
+
 void RmMapping::abandon_after_fork() noexcept {
-  for (Part& part : parts_) system_.close(part.device_fd);
-  parts_.clear();
+  (void)device_.close_files(std::exchange(mapped_, {}));
   address_ = nullptr;  // not inherited: this process may use the address for another mapping
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/rm/driver_layout.hpp"
+#include "backend/rm/kept_mappings.hpp"
 #include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
@@ -17,7 +18,7 @@ namespace gdrkit::backend::rm {
 
 /// The destructor unmaps in the only safe order: munmap, then RM unmap and device file of each piece. RM releases the
 /// BAR1 mapping without changing the page tables of this process, so a page that is still mapped could expose another
-/// allocation.
+/// allocation. unmap_pages() and unmap_and_keep() end with address() == nullptr, unless munmap failed.
 class RmMapping {
  public:
   RmMapping(driver::System& system, RmDevice& device, const DriverLayout& layout) noexcept
@@ -29,31 +30,31 @@ class RmMapping {
   /// Maps the first `size_bytes` (a multiple of the host page size) of `pieces`. Requires that address() is nullptr.
   /// ENOMEM: BAR1 is full; the text contains its usage.
   base::Status map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept;
-  base::Status unmap() noexcept;  ///< continues after errors, returns the first
+  base::Status unmap() noexcept;           ///< continues after errors, returns the first
+  base::Status unmap_and_keep() noexcept;  ///< keeps small mappings in BAR1 for the next map() (KeptMappings)
+  base::Status unmap_pages() noexcept;     ///< BAR1 and the files remain
+  /// After unmap_pages(), and after the pieces' objects were freed, with which RM also ends their BAR1 mappings.
+  base::Status close_files() noexcept;
   void abandon_after_fork() noexcept;
 
   [[nodiscard]] std::uint8_t* address() const noexcept { return address_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
-  [[nodiscard]] cpu::MappingType type() const noexcept { return type_; }
+  [[nodiscard]] cpu::MappingType type() const noexcept { return mapped_.type; }
 
  private:
-  struct Part {
-    ObjectHandle object = 0;
-    int device_fd = -1;
-    std::uint64_t linear_address = 0;
-    bool is_rm_mapped = false;
-  };
   base::Status reserve(std::size_t size_bytes) noexcept;
-  base::Status map_part(const OwnedPiece& piece, std::size_t at, std::size_t length) noexcept;
-  base::Status rm_map(Part& part, const OwnedPiece& piece, std::size_t length) noexcept;
+  base::Status map_part(std::size_t index, const OwnedPiece& piece, std::size_t at, std::size_t length) noexcept;
+  base::Status add_part(const OwnedPiece& piece, std::size_t length) noexcept;
+  base::Status try_add_part(const OwnedPiece& piece, std::size_t length) noexcept;
+  base::Status rm_map(MappedPart& part, const OwnedPiece& piece, std::size_t length) noexcept;
+  [[nodiscard]] MappedParts take_parts() noexcept;
 
   driver::System& system_;
   RmDevice& device_;
   const DriverLayout layout_;
   std::uint8_t* address_ = nullptr;
-  std::size_t size_bytes_ = 0;
-  cpu::MappingType type_ = cpu::MappingType::none;
-  std::vector<Part> parts_;
+  std::size_t size_bytes_ = 0;  ///< of the address range
+  MappedParts mapped_;          ///< its size: that of the last map()
 };
 
 }  // namespace gdrkit::backend::rm
