@@ -38,7 +38,7 @@ struct Point {
 
 struct Series {
   std::string id;     ///< unique in a document and the same in every run with the same options: comparisons match by it
-  std::string group;  ///< series of one group belong into one picture
+  std::string group;  ///< series of one group belong in one chart
   std::string title;  ///< human-readable
   std::string operation;                          ///< "copy", "pin", "map", "ping_pong", ...
   std::string direction;                          ///< "to_device", "from_device", "device_to_device" or ""
