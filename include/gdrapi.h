@@ -172,7 +172,7 @@ int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, 
 int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle);
 
 /**
- * @brief Reports whether the owner freed the memory and the mapping lost it.
+ * @brief Reports whether the mapping was invalidated because the owner freed the memory.
  * @param[in]  g       The context.
  * @param[in]  handle  The buffer.
  * @param[out] flag    Receives 1 if the memory was lost, else 0. Persistent mappings normally keep the memory; see
@@ -202,7 +202,7 @@ int gdr_get_info_v2(gdr_t g, gdr_mh_t handle, gdr_info_v2_t* info);
  * @param[out] va      Receives the CPU address of the first pinned page.
  * @param[in]  size    Bytes to map, 1 to the pinned size.
  * @return 0, or: EINVAL: an argument is invalid, the pinned address is not 64 KiB aligned, GDRKIT_DROPIN_ENGINE
- * contains an unknown word, or the memory was freed. EAGAIN: the buffer is mapped already. EOPNOTSUPP: the platform
+ * has an unknown value, or the memory was freed. EAGAIN: the buffer is mapped already. EOPNOTSUPP: the platform
  * does not support the mapping type. ENOMEM: BAR1 is full. EACCES: the buffer belongs to the parent process.
  */
 int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);

@@ -12,7 +12,7 @@
 
 namespace gdrkit {
 
-/// @brief A type whose value is its bytes. Pointers are excluded: an address of this process has no meaning elsewhere.
+/// @brief A trivially copyable type except pointers: an address of this process is meaningless elsewhere.
 template <class T>
 concept CopyableElement = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
                           !std::is_null_pointer_v<T>;

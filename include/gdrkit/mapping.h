@@ -52,8 +52,8 @@ struct gdrkit_map_options {
  *   free resources, the CPU performs the copy; other errors of a named engine are returned.
  * - Opening the engine retains the device's primary CUDA context.
  * - A busy GPU delays a copy but does not make it fail, except with the mover after 60 s (below). If a named engine is
- *   busy with other copies or has no room on the GPU, a copy waits for it up to 50 ms; then the CPU performs the copy.
- *   For the next 500 ms, the CPU performs every copy that the engine cannot start at once.
+ *   busy with other copies or cannot be scheduled on the GPU, a copy waits for it up to 50 ms; then the CPU performs
+ *   the copy. For the next 500 ms, the CPU performs every copy that the engine cannot start at once.
  * - If an engine is out of memory, or if all of its slots are in use by started copies and segments, the CPU performs
  *   the copy at once.
  * - If the mover does not complete a copy in 60 s, the GPU is treated as lost: the call returns -ETIMEDOUT. The process
@@ -68,7 +68,7 @@ struct gdrkit_map_options {
  *
  * @return 0 on success, else a negative errno:
  *         - -EAGAIN: the pin is already mapped.
- *         - -EINVAL: `address` is NULL, an option is invalid, $GDRKIT_ENGINE contains an unknown word, the memory was
+ *         - -EINVAL: `address` is NULL, an option is invalid, $GDRKIT_ENGINE has an unknown value, the memory was
  *           freed, or the handle is invalid.
  *         - -EOPNOTSUPP: the platform does not support the mapping type, or the named engine cannot run here.
  *         - -E2BIG: the program sets an option that this library does not have.
@@ -102,11 +102,11 @@ int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void*
 int gdrkit_unmap(gdrkit_pin_t pin);
 
 /**
- * @brief Returns the word that selects an engine in $GDRKIT_ENGINE and $GDRKIT_DROPIN_ENGINE.
+ * @brief Returns the name of an engine: the value of $GDRKIT_ENGINE and $GDRKIT_DROPIN_ENGINE that selects it.
  *
  * @param[in] engine  enum gdrkit_engine.
  *
- * @return A static word, for instance "copy_engine"; "" for GDRKIT_ENGINE_DEFAULT; NULL for any other number.
+ * @return A static string, for instance "copy_engine"; "" for GDRKIT_ENGINE_DEFAULT; NULL for any other number.
  */
 const char* gdrkit_engine_name(int engine);
 

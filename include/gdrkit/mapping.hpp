@@ -131,8 +131,8 @@ class Mapping {
     return start(gdrkit_start_read, segments);
   }
 
-  /// @brief Reports whether the owner freed the memory and the mapping lost it; see gdrkit_is_invalidated().
-  /// @return true if it did.
+  /// @brief Reports whether freeing the memory invalidated the mapping; see gdrkit_is_invalidated().
+  /// @return true if it was.
   /// @throws Error  The errors of gdrkit_is_invalidated().
   [[nodiscard]] bool is_invalidated() const {
     const int result = gdrkit_is_invalidated(pin_);

@@ -97,21 +97,21 @@ int gdrkit_unpin(gdrkit_pin_t pin);
 int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 
 /**
- * @brief Reports whether the owner freed the memory and the mapping lost it. Makes one system call.
+ * @brief Reports whether the mapping was invalidated because the owner freed the memory. Makes one system call.
  *
  * With a persistent backend (gdrkit_context_info.is_persistent), the memory is kept, with two exceptions: the kernel
  * module could not pin it persistently, or it is mapped at its device address (below). In the first case, gdrkit_map()
- * returns -EINVAL, and each access by the CPU through the mapping raises SIGBUS, also by gdrkit_write() and
+ * returns -EINVAL, and each CPU access through the mapping raises SIGBUS, including those of gdrkit_write() and
  * gdrkit_read(). The same applies to a backend that is not persistent. gdrkit_unmap(), gdrkit_unpin() and
  * gdrkit_close() still work.
  *
  * On coherent platforms, memory is mapped at its device address if CUDA lets the CPU access it. With every backend,
- * even a persistent one, such a mapping is lost when the owner frees the memory. The function then returns 1, and an
- * access raises SIGSEGV or reaches memory that CUDA has since allocated there.
+ * even a persistent one, freeing the memory invalidates such a mapping. The function then returns 1, and an access
+ * raises SIGSEGV or reaches memory that CUDA has since allocated there.
  *
  * @param[in] pin  The pin.
  *
- * @return 1 if the memory was lost, 0 if it was not, else a negative errno:
+ * @return 1 if the mapping was invalidated, 0 if it was not, else a negative errno:
  *         - -EINVAL: the handle is invalid.
  *         - -EACCES: the pin belongs to the parent process.
  *         - -EIO: the state of the pin cannot be read from the kernel module.

@@ -31,8 +31,8 @@ class UnwindingDetector {
 
 /// @brief Owns objects of the symmetric heap.
 ///
-/// Construction (Job::allocate) and destruction are collective. A destructor that runs because of an exception frees
-/// nothing, because the other PEs do not take part; the end of the job frees the memory.
+/// Construction (Job::allocate) and destruction are collective. During stack unwinding, the destructor frees nothing,
+/// because the other PEs do not take part; the end of the job frees the memory.
 /// @tparam T Trivially copyable type of the elements, not a pointer.
 /// @tparam Free Function that frees the objects.
 /// @note Destroy a buffer before its Job.

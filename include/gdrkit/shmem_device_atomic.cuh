@@ -14,7 +14,7 @@ namespace gdrkit::shmem {
 /// @brief Atomic operations on integers of 4 or 8 bytes.
 ///
 /// They are atomic with respect to each other, to gdrkit_shmem_atomic() and to system-scope atomic operations of other
-/// GPUs. They order no other accesses.
+/// GPUs. They are relaxed: they do not order other accesses.
 /// @{
 
 #ifdef GDRKIT_DOXYGEN

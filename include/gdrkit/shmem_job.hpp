@@ -83,8 +83,8 @@ class Job {
   }
   Job(const Job&) = delete;             ///< @brief A PE has one owner.
   Job& operator=(const Job&) = delete;  ///< @brief A PE has one owner.
-  /// @brief Finalizes the PE and ignores errors. Collective. Does nothing if it runs because of an exception: when this
-  /// process exits, the waits of the other PEs fail.
+  /// @brief Finalizes the PE and ignores errors. Collective. Does nothing during stack unwinding: when this process
+  /// exits, the waits of the other PEs fail.
   ~Job() {
     if (handle_.value == 0 || unwinding_.is_unwinding()) return;
     if (gdrkit_shmem_use(handle_) == 0) (void)gdrkit_shmem_finalize();

@@ -139,7 +139,7 @@ void bind_mapping(nb::module_& module) {
            "Pushes out what this thread stored through a memoryview or NumPy array; write and store_flag do so too.")
       .def(
           "is_invalidated", [](const Mapping& self) { return self.pin().is_invalidated(); },
-          "True once the owner freed the memory and the mapping lost it.")
+          "True if the mapping was invalidated because the owner freed the memory.")
       .def("close", &Mapping::close, "Unmaps and unpins; raises BufferError while a memoryview or a copy is in use.")
       .def("_info", info_of, nb::sig("def _info(self) -> tuple[int, int, int, int, int]"))
       .def("__len__", &Mapping::size)
