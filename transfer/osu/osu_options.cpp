@@ -97,22 +97,22 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
   }
   if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
     refuse(
-        "invalid arguments; pass the test and one buffer place (D, H or M) for each rank, for example gdrkit osu "
+        "invalid arguments; pass the test and one buffer location (D, H or M) for each rank, for example gdrkit osu "
         "latency D D");
   }
   std::string places;
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string& word = options.words[i];
     if (word != "D" && word != "H" && word != "M")
-      refuse("'" + word + "' is not a buffer place: use D (device), H (host) or M (managed)");
+      refuse("'" + word + "' is not a buffer location: use D (device), H (host) or M (managed)");
     places += word;
   }
   if (count == 1) places += places;
   if (test.is_of_all_ranks() && places[0] != places[1]) {
-    refuse(
-        cli::format("cannot run %s with buffer places %c %c: all ranks of this test must use the same place; pass one "
-                    "place, for example %c",
-                    test.name, places[0], places[1], places[0]));
+    refuse(cli::format(
+        "cannot run %s with buffer locations %c %c: all ranks of this test must use the same location; pass "
+        "one location, for example %c",
+        test.name, places[0], places[1], places[0]));
   }
   return places;
 }
@@ -206,7 +206,7 @@ cli::CommandLine command_line(Options* options) {
   };
   report::add_document_options(&line, options);
   line.operands = {
-      &options->words, "TEST [D|H|M D|H|M]", "test and places of both ranks' buffers (collectives: one)", {}};
+      &options->words, "TEST [D|H|M D|H|M]", "test and buffer locations of both ranks (collectives: one)", {}};
   for (const OsuTest& test : all_osu_tests) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();
   return line;
