@@ -130,7 +130,7 @@ LatencyRow measure_driver(platform::Device* device, std::uint64_t address, const
   const auto copy = [&](std::size_t) {
     const auto copied = direction == Direction::to_device
                             ? device->driver_copy_to_device(address, host.data(), size_bytes)
-                            : device->driver_copy_to_host(host.data(), address, size_bytes);
+                            : device->copy_to_host(host.data(), address, size_bytes);
     if (!copied.has_value()) [[unlikely]]
       base::keep_first(failed, copied);
   };

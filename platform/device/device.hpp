@@ -114,9 +114,7 @@ struct Symbol {
 
 /// The driver's numbers (CU_DEVICE_ATTRIBUTE_*).
 enum class DeviceAttribute : int {
-  clock_rate_khz = 13,
   multiprocessor_count = 16,
-  l2_cache_bytes = 38,
   copy_engine_count = 40,
   compute_capability_major = 75,
   compute_capability_minor = 76,
@@ -143,15 +141,15 @@ class Device {
   /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory wait for their end.
   virtual base::Status set_sync_memops(std::uint64_t address) noexcept = 0;
 
-  /// On return of these three the copy is complete: they wait for the default stream.
+  /// On return of these three the copy is complete: they wait for the default stream. copy_to_host is exactly one
+  /// cuMemcpyDtoH.
   virtual base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept = 0;
-  /// Exactly one cuMemcpyHtoD or cuMemcpyDtoH, for measurements. From pageable memory without SYNC_MEMOPS the first may
-  /// return before the bytes have arrived.
+  /// Exactly one cuMemcpyHtoD, for measurements. From pageable memory without SYNC_MEMOPS it may return before the
+  /// bytes have arrived.
   virtual base::Status driver_copy_to_device(std::uint64_t target, const void* source,
                                              std::size_t size_bytes) noexcept = 0;
-  virtual base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
 
   [[nodiscard]] virtual base::Result<Stream> create_stream() noexcept = 0;  ///< non-blocking
   virtual base::Status destroy_stream(Stream stream) noexcept = 0;
@@ -163,9 +161,6 @@ class Device {
   /// is mapped for this device (by enable_peer_access, or imported), mapped host memory.
   virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                             Stream stream) noexcept = 0;
-  /// cuMemcpyPeerAsync from this device's memory to `peer`'s; it also works without peer access.
-  virtual base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
-                                          std::size_t size_bytes, Stream stream) noexcept = 0;
   /// Stores a word of 4 or 8 bytes, aligned to its size, at any address that the device can access. The store follows
   /// the stream's earlier work, which is visible to the system before the word is (cuStreamWriteValue's fence). ENOSYS
   /// if the driver does not support it.
@@ -220,9 +215,6 @@ class Device {
 
   /// The address by which GPU kernels access memory of kind host, or registered host memory.
   [[nodiscard]] virtual base::Result<std::uint64_t> device_address(const void* host) noexcept = 0;
-  /// Pins ordinary host memory for copies, and maps it for GPU kernels, until unregister_host.
-  virtual base::Status register_host(void* host, std::size_t size_bytes) noexcept = 0;
-  virtual base::Status unregister_host(void* host) noexcept = 0;
 
   [[nodiscard]] virtual base::Result<int> attribute(DeviceAttribute attribute) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> can_access_peer(Device& peer) noexcept = 0;

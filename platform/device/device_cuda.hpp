@@ -85,7 +85,8 @@ class CudaDevice final : public Device {
     return copied ? synchronize(Stream{}) : copied;
   }
   base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept override {
-    return driver_copy_to_host(target, source, size_bytes);  // cuMemcpyDtoH returns when the copy is complete
+    // cuMemcpyDtoH returns when the copy is complete.
+    return check_at(calls_.memcpy_device_to_host(target, source, size_bytes), "cuMemcpyDtoH", source, size_bytes);
   }
   base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept override {
     auto filled = check_at(calls_.memset_d8(target, value, size_bytes), "cuMemsetD8", target, size_bytes);
@@ -94,9 +95,6 @@ class CudaDevice final : public Device {
   base::Status driver_copy_to_device(std::uint64_t target, const void* source,
                                      std::size_t size_bytes) noexcept override {
     return check_at(calls_.memcpy_host_to_device(target, source, size_bytes), "cuMemcpyHtoD", target, size_bytes);
-  }
-  base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept override {
-    return check_at(calls_.memcpy_device_to_host(target, source, size_bytes), "cuMemcpyDtoH", source, size_bytes);
   }
 
   base::Result<Stream> create_stream() noexcept override {
@@ -119,8 +117,6 @@ class CudaDevice final : public Device {
                                   Stream stream) noexcept override;
   base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                     Stream stream) noexcept override;
-  base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                                  Stream stream) noexcept override;
   base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
                                 Stream stream) noexcept override;
   base::Result<bool> is_finished(Stream stream) noexcept override;
@@ -146,8 +142,6 @@ class CudaDevice final : public Device {
   base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept override;
 
   base::Result<std::uint64_t> device_address(const void* host) noexcept override;
-  base::Status register_host(void* host, std::size_t size_bytes) noexcept override;
-  base::Status unregister_host(void* host) noexcept override;
 
   base::Result<int> attribute(DeviceAttribute attribute) noexcept override;
   base::Result<bool> can_access_peer(Device& peer) noexcept override;

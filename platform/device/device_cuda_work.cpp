@@ -16,10 +16,6 @@ base::Status call_if_there(const char* name, int (*call)(Parameters...), Argumen
   return call == nullptr ? lacking(name) : check(call(arguments...), name);
 }
 
-base::Status refuse_emulated(const char* what) noexcept {
-  return base::fail(EINVAL, "%s between a GPU and the emulated device is not possible", what);
-}
-
 }  // namespace
 
 base::Status CudaDevice::copy_to_device_async(std::uint64_t target, const void* source, std::size_t size_bytes,
@@ -39,15 +35,6 @@ base::Status CudaDevice::copy_on_device_async(std::uint64_t target, std::uint64_
   if (calls_.memcpy_device_to_device_async == nullptr) return lacking("cuMemcpyDtoDAsync");
   return check_at(calls_.memcpy_device_to_device_async(target, source, size_bytes, as_pointer(stream.handle)),
                   "cuMemcpyDtoDAsync", target, size_bytes);
-}
-
-base::Status CudaDevice::copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
-                                            std::size_t size_bytes, Stream stream) noexcept {
-  if (peer.is_emulated()) return refuse_emulated("a copy");
-  if (calls_.memcpy_peer_async == nullptr) return lacking("cuMemcpyPeerAsync");
-  return check_at(calls_.memcpy_peer_async(target, static_cast<CudaDevice&>(peer).context_, source, context_,
-                                           size_bytes, as_pointer(stream.handle)),
-                  "cuMemcpyPeerAsync", target, size_bytes);
 }
 
 base::Status CudaDevice::store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
@@ -187,16 +174,6 @@ base::Result<std::uint64_t> CudaDevice::device_address(const void* host) noexcep
   return address;
 }
 
-base::Status CudaDevice::register_host(void* host, std::size_t size_bytes) noexcept {
-  if (calls_.mem_host_register == nullptr) return lacking("cuMemHostRegister");
-  return check_at(calls_.mem_host_register(host, size_bytes, cuda_host_register_portable_and_mapped),
-                  "cuMemHostRegister", reinterpret_cast<std::uint64_t>(host), size_bytes);
-}
-
-base::Status CudaDevice::unregister_host(void* host) noexcept {
-  return call_if_there("cuMemHostUnregister", calls_.mem_host_unregister, host);
-}
-
 base::Result<DeviceMemory> CudaDevice::memory() noexcept {
   DeviceMemory memory;
   auto got = call_if_there("cuMemGetInfo", calls_.mem_get_info, &memory.free_bytes, &memory.total_bytes);
@@ -222,7 +199,8 @@ base::Result<bool> CudaDevice::can_access_peer(Device& peer) noexcept {
 }
 
 base::Status CudaDevice::enable_peer_access(Device& peer) noexcept {
-  if (peer.is_emulated()) return refuse_emulated("peer access");
+  if (peer.is_emulated())
+    return base::fail_literal(EINVAL, "peer access between a GPU and the emulated device is not possible");
   if (calls_.ctx_enable_peer_access == nullptr) return lacking("cuCtxEnablePeerAccess");
   const int result = calls_.ctx_enable_peer_access(static_cast<CudaDevice&>(peer).context_, 0);
   if (result == cuda_error_peer_access_already_enabled) return {};

@@ -93,9 +93,6 @@ class EmulatedDevice final : public Device {
                                      std::size_t size_bytes) noexcept override {
     return copy_to_device(target, source, size_bytes);
   }
-  base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept override {
-    return copy_to_host(target, source, size_bytes);
-  }
 
   base::Result<Stream> create_stream() noexcept override;
   base::Status destroy_stream(Stream stream) noexcept override;
@@ -113,11 +110,6 @@ class EmulatedDevice final : public Device {
                                     Stream stream) noexcept override {
     if (auto checked = check(source, size_bytes); !checked) return checked;
     return copy_to_device_async(target, reinterpret_cast<const void*>(source), size_bytes, stream);
-  }
-  base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                                  Stream stream) noexcept override {
-    if (!peer.is_emulated()) return base::fail(EINVAL, "a copy between the emulated device and a GPU is not possible");
-    return copy_on_device_async(target, source, size_bytes, stream);
   }
   base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
                                 Stream stream) noexcept override {
@@ -151,13 +143,6 @@ class EmulatedDevice final : public Device {
   base::Result<std::uint64_t> device_address(const void* host) noexcept override {
     return reinterpret_cast<std::uint64_t>(host);
   }
-  base::Status register_host(void* host, std::size_t size_bytes) noexcept override {
-    if (host == nullptr || size_bytes == 0)
-      return base::fail(EINVAL, "cannot register %zu bytes at %p: the size is 0 or the address is NULL", size_bytes,
-                        host);
-    return {};
-  }
-  base::Status unregister_host(void*) noexcept override { return {}; }
 
   base::Result<int> attribute(DeviceAttribute attribute) noexcept override {
     switch (attribute) {

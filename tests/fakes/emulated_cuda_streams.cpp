@@ -142,9 +142,6 @@ int cuMemcpyDtoHAsync_v2(void* target, std::uint64_t source, std::size_t size, v
 int cuMemcpyDtoDAsync_v2(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) {
   return copy_in_stream(target, source, size, stream);
 }
-int cuMemcpyPeerAsync(std::uint64_t target, void*, std::uint64_t source, void*, std::size_t size, void* stream) {
-  return copy_in_stream(target, source, size, stream);
-}
 
 int cuCtxSynchronize() {
   const std::lock_guard lock(streams_mutex);

@@ -63,9 +63,6 @@ class FaultyDevice final : public platform::Device {
   base::Status driver_copy_to_device(std::uint64_t target, const void* source, std::size_t size) noexcept override {
     return inner_->driver_copy_to_device(target, source, size);
   }
-  base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size) noexcept override {
-    return inner_->driver_copy_to_host(target, source, size);
-  }
   base::Result<platform::Stream> create_stream() noexcept override {
     if (is_failing("create_stream")) return failure("create_stream");
     auto created = inner_->create_stream();
@@ -96,10 +93,6 @@ class FaultyDevice final : public platform::Device {
           stream, [](void*) { std::this_thread::sleep_for(delay); }, nullptr);
     }
     return guard("copy_on_device_async", [&] { return inner_->copy_on_device_async(target, source, size, stream); });
-  }
-  base::Status copy_to_peer_async(platform::Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size,
-                                  platform::Stream stream) noexcept override {
-    return inner_->copy_to_peer_async(inner_of(peer), target, source, size, stream);
   }
   base::Status synchronize(platform::Stream stream) noexcept override {
     return guard("synchronize", [&] { return inner_->synchronize(stream); });
@@ -143,10 +136,6 @@ class FaultyDevice final : public platform::Device {
     if (is_failing("device_address")) return failure("device_address");
     return inner_->device_address(host);
   }
-  base::Status register_host(void* host, std::size_t size) noexcept override {
-    return inner_->register_host(host, size);
-  }
-  base::Status unregister_host(void* host) noexcept override { return inner_->unregister_host(host); }
   base::Result<int> attribute(platform::DeviceAttribute attribute) noexcept override {
     return inner_->attribute(attribute);
   }
@@ -154,7 +143,8 @@ class FaultyDevice final : public platform::Device {
     return faults_.reaches(identity().ordinal, peer.identity().ordinal);
   }
   base::Status enable_peer_access(platform::Device& peer) noexcept override {
-    return guard("enable_peer_access", [&] { return inner_->enable_peer_access(inner_of(peer)); });
+    return guard("enable_peer_access",
+                 [&] { return inner_->enable_peer_access(*static_cast<FaultyDevice&>(peer).inner_); });
   }
 
  protected:
@@ -162,7 +152,6 @@ class FaultyDevice final : public platform::Device {
   base::Status free(std::uint64_t, std::size_t, platform::AllocationKind) noexcept override { return {}; }
 
  private:
-  static platform::Device& inner_of(platform::Device& peer) { return *static_cast<FaultyDevice&>(peer).inner_; }
   bool is_failing(const char* call) {
     // CUDA would run it in another GPU's context, or reject it.
     if (faults_.current != identity().ordinal) return is_without_context_ = true;

@@ -59,9 +59,7 @@ static_assert(cuda_event_default == CU_EVENT_DEFAULT);
 static_assert(cuda_host_register_portable_and_mapped == (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
 static_assert(cuda_error_not_ready == CUDA_ERROR_NOT_READY);
 static_assert(cuda_error_peer_access_already_enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
-static_assert(static_cast<int>(DeviceAttribute::clock_rate_khz) == CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
 static_assert(static_cast<int>(DeviceAttribute::multiprocessor_count) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-static_assert(static_cast<int>(DeviceAttribute::l2_cache_bytes) == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 static_assert(static_cast<int>(DeviceAttribute::copy_engine_count) == CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
 static_assert(static_cast<int>(DeviceAttribute::compute_capability_major) ==
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);

@@ -119,7 +119,7 @@ TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
   std::uint64_t word = 1;
   const int before = plan_.calls();
   EXPECT_TRUE(device->driver_copy_to_device(memory.address(), &word, 8));
-  EXPECT_TRUE(device->driver_copy_to_host(&word, memory.address(), 8));
+  EXPECT_TRUE(device->copy_to_host(&word, memory.address(), 8));
   EXPECT_EQ(plan_.calls(), before + 2);
 }
 

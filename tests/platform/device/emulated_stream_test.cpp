@@ -142,12 +142,12 @@ TEST_F(EmulatedStreams, CopiesBetweenEmulatedDevices) {
   const auto pattern = tests::make_pattern(4096, 9);
   std::vector<std::uint8_t> back(4096);
   EXPECT_TRUE(device_->copy_to_device(memory_.address(), pattern.data(), 4096));
-  EXPECT_TRUE(device_->copy_to_peer_async(**peer, target.address(), memory_.address(), 4096, stream_));
+  EXPECT_TRUE(device_->copy_on_device_async(target.address(), memory_.address(), 4096, stream_));
   EXPECT_TRUE(device_->synchronize(stream_));
   EXPECT_TRUE((*peer)->copy_to_host(back.data(), target.address(), 4096));
   EXPECT_EQ(back, pattern);
-  EXPECT_FALSE(device_->copy_to_peer_async(**peer, target.address() + 1, memory_.address(), 4096, stream_));
-  EXPECT_FALSE(device_->copy_to_peer_async(**peer, target.address(), memory_.address() + 1, 4096, stream_));
+  EXPECT_FALSE(device_->copy_on_device_async(target.address() + 1, memory_.address(), 4096, stream_));
+  EXPECT_FALSE(device_->copy_on_device_async(target.address(), memory_.address() + 1, 4096, stream_));
 }
 
 TEST_F(EmulatedStreams, GpuCodeIsRejectedWithAMessage) {
@@ -159,9 +159,6 @@ TEST_F(EmulatedStreams, GpuCodeIsRejectedWithAMessage) {
   EXPECT_EQ(device_->attribute(DeviceAttribute::compute_capability_major).value(), 0);
   int word = 0;
   EXPECT_EQ(device_->device_address(&word).value(), reinterpret_cast<std::uint64_t>(&word));
-  EXPECT_TRUE(device_->register_host(&word, sizeof word));
-  EXPECT_FALSE(device_->register_host(&word, 0));
-  EXPECT_TRUE(device_->unregister_host(&word));
 }
 
 TEST_F(EmulatedStreams, ForkedChildAbandonsTheParentsThreads) {

@@ -15,7 +15,7 @@ Contender contender(const CopySite& site, Direction direction) {
   if (direction == Direction::to_device) {
     return contender_of(method.name, [=](std::size_t) { return device->driver_copy_to_device(address, host, size); });
   }
-  return contender_of(method.name, [=](std::size_t) { return device->driver_copy_to_host(host, address, size); });
+  return contender_of(method.name, [=](std::size_t) { return device->copy_to_host(host, address, size); });
 }
 
 }  // namespace
