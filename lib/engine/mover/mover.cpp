@@ -7,21 +7,27 @@
 #include <sched.h>
 
 #include <algorithm>
-
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#include "backend/backend.hpp"
+#include "copy/copier.hpp"
+#include "cpu/features.hpp"
+#include "cpu/ordering.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
-#include "engine/mover/command_lines.hpp"
+#include "engine/mover/mover_code.hpp"
 #include "engine/mover/resident_kernel.hpp"
 
 namespace gdrkit::engine {
@@ -36,6 +42,63 @@ constexpr std::size_t largest_bytes = std::size_t{4} << 20;
 constexpr std::size_t unit_bytes = 16;
 constexpr std::int64_t rest_after_failed_start_ns = 10'000'000;  // in an error message too
 constexpr unsigned polls_at_full_speed = 512;                    // some 20 us; then the thread lets others run
+
+/// The ring of command lines in device memory, written by the CPU through its own mapping of it. Not thread safe.
+class CommandLines {
+ public:
+  [[nodiscard]] static base::Result<std::unique_ptr<CommandLines>> make(backend::Backend& backend,
+                                                                        int device) noexcept {
+    std::unique_ptr<CommandLines> lines(new (std::nothrow) CommandLines);
+    if (lines == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening copy engine 'mover'");
+    if (base::Status mapped = lines->map(backend, device); !mapped) return base::pass(mapped);
+    return lines;
+  }
+  CommandLines(const CommandLines&) = delete;
+  CommandLines& operator=(const CommandLines&) = delete;
+
+  [[nodiscard]] std::uint64_t device_address() const noexcept { return buffer_->address(); }
+  /// Observers: the GPU kernel's blocks, which read the line until its pieces carry the tag. What this thread stored
+  /// before, in host memory or through a mapping, is there when they see the tag: the store fence in front of the line
+  /// orders the first, the bus the second. The line has left this CPU core on return.
+  void write(std::uint32_t tag, const Command& command) noexcept {
+    const Line line = encode(tag, command);
+    cpu::flush_write_combining();
+    copier_.to_device(lines_ + tag % ring_lines, &line, sizeof line);
+  }
+
+ private:
+  CommandLines() = default;
+  base::Status map(backend::Backend& backend, int device) noexcept;
+
+  // In this order: the pin, and its mapping with it, ends before the memory.
+  std::unique_ptr<backend::BackendBuffer> buffer_;
+  std::unique_ptr<backend::BackendPin> pin_;
+  Line* lines_ = nullptr;
+  copy::Copier copier_;
+};
+
+base::Status CommandLines::map(backend::Backend& backend, int device) noexcept {
+  constexpr std::size_t buffer_bytes = 65536;  // a GPU's page
+  static constexpr Line empty_lines[ring_lines] = {};
+  auto allocated = backend.allocate(device, buffer_bytes);
+  if (!allocated) return base::pass(allocated);
+  buffer_ = std::move(*allocated);
+  if (base::Status cleared = buffer_->copy_from_host(0, empty_lines, sizeof empty_lines); !cleared) return cleared;
+  backend::PinRequest request;
+  request.address = buffer_->address();
+  request.size_bytes = sizeof empty_lines;
+  auto pinned = backend.pin(request);
+  if (!pinned) return base::pass(pinned);
+  pin_ = std::move(*pinned);
+  const std::size_t offset = buffer_->address() - pin_->page_address();
+  const auto region = pin_->map(offset + sizeof empty_lines, backend::MappingType::none);
+  if (!region) return base::pass(region);
+  const auto copier = copy::choose(cpu::detect(), region->type, nullptr);
+  if (!copier) return base::pass(copier);
+  copier_ = *copier;
+  lines_ = reinterpret_cast<Line*>(static_cast<char*>(region->address) + offset);
+  return {};
+}
 
 class Mover final : public Engine {
  public:
