@@ -7,8 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "backend/rm/rm_probe.hpp"
-
 namespace gdrkit::backend::rm {
 
 base::Result<RmDevice*> RmDriver::device(const char* pci, const driver::CudaUuid& uuid) {
@@ -22,12 +20,6 @@ base::Result<RmDevice*> RmDriver::device(const char* pci, const driver::CudaUuid
 void RmDriver::abandon_after_fork() noexcept {
   for (auto& [pci, device] : devices_) device->abandon_after_fork();
   client_->abandon_after_fork();
-}
-
-base::Result<std::shared_ptr<RmDriver>> open_driver(driver::System& system, const base::Settings& settings) {
-  auto probed = probe(system, settings);
-  if (!probed) return base::pass(probed);
-  return std::make_shared<RmDriver>(system, probed->layout, std::move(probed->client));
 }
 
 base::Result<std::shared_ptr<RmDriver>> KeptDriver::get(driver::System& system, const base::Settings& settings) {

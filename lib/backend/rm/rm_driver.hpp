@@ -68,8 +68,9 @@ class KeptDriver {
   bool is_unreviewed_allowed_ = false;  // the setting with which it was opened
 };
 
-/// Probes and opens the driver. May throw std::bad_alloc.
+/// Checks that the driver is loaded, its version is supported, the control node is usable, and at least one GPU has a
+/// usable node. Does not open the node of a GPU, so an idle GPU is not woken.
 [[nodiscard]] base::Result<std::shared_ptr<RmDriver>> open_driver(driver::System& system,
-                                                                  const base::Settings& settings);
+                                                                  const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

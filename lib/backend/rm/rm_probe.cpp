@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/rm_probe.hpp"
-
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "backend/rm/rm_driver.hpp"
 #include "driver/driver_version.hpp"
 
 namespace gdrkit::backend::rm {
@@ -101,7 +102,8 @@ base::Status find_usable_node(driver::System& system, RmClient& client) noexcept
 
 }  // namespace
 
-base::Result<Probed> probe(driver::System& system, const base::Settings& settings) noexcept try {
+base::Result<std::shared_ptr<RmDriver>> open_driver(driver::System& system, const base::Settings& settings) noexcept
+    try {
   auto text = read_version(system);
   if (!text) return base::pass(text);
   auto version = driver::parse_driver_version(*text);
@@ -114,7 +116,7 @@ base::Result<Probed> probe(driver::System& system, const base::Settings& setting
     if (auto confirmed = confirm_version(system, **client); !confirmed) return base::pass(confirmed);
   }
   if (auto usable = find_usable_node(system, **client); !usable) return base::pass(usable);
-  return Probed{*layout, std::move(*client)};
+  return std::make_shared<RmDriver>(system, *layout, std::move(*client));
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while opening backend 'rm'");
 }
