@@ -2,15 +2,23 @@
 // SPDX-License-Identifier: MIT
 // The 17 functions of libgdrapi.so.2: arguments checked as the original's callers expect, core called, errors turned
 // into positive errno.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <climits>
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <new>
 #include <optional>
 
 #include "base/result.hpp"
+#include "base/settings.hpp"
 #include "capi/errno_values.hpp"
-#include "capi/gdrapi_log.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
 
@@ -36,8 +44,6 @@ extern "C" int gdr_get_info(gdr_t g, gdr_mh_t handle, gdr_info_v1* info);
 namespace base = gdrkit::base;
 namespace core = gdrkit::core;
 using gdrkit::capi::errno_text;
-using gdrkit::capi::log;
-using gdrkit::capi::LogLevel;
 using gdrkit::core::MappingType;
 
 namespace {
@@ -49,6 +55,52 @@ core::Handle pin_of(gdr_mh_t handle) noexcept { return handle.h; }
 
 /// As kernel modules encode theirs.
 constexpr uint32_t library_version = GDR_API_MAJOR_VERSION << MAJOR_VERSION_SHIFT | GDR_API_MINOR_VERSION;
+
+// GDRCopy's log, as scripts expect it: plain lines on stderr, off unless GDRCOPY_ENABLE_LOGGING is set.
+
+/// Numbers are those of GDRCOPY_LOG_LEVEL: a message is printed when its level is at least the one set.
+enum class LogLevel : int { debug = 1, info = 2, error = 4 };
+
+constexpr int not_read = INT_MIN;
+constexpr int off = INT_MAX;
+// Threads that log for the first time at once read the same environment and store the same value.
+constinit std::atomic<int> lowest_level{not_read};
+
+int read_lowest_level() noexcept try {
+  const base::Settings settings = base::read_settings();
+  return settings.log_enabled ? std::max(settings.log_level, not_read + 1) : off;
+} catch (const std::bad_alloc&) {
+  return off;
+}
+
+bool is_printed(LogLevel level) noexcept {
+  int lowest = lowest_level.load(std::memory_order_relaxed);
+  if (lowest == not_read) {
+    lowest = read_lowest_level();
+    lowest_level.store(lowest, std::memory_order_relaxed);
+  }
+  return lowest != off && static_cast<int>(level) >= lowest;
+}
+
+/// Writes one line: the level's prefix, the text, a newline. The environment is read at the first message of the
+/// process and never again. Never called on the copy path. Leaves errno alone.
+[[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char* format, ...) noexcept {
+  if (!is_printed(level)) return;
+  const int saved_errno = errno;
+  char line[4096];
+  constexpr std::size_t room = sizeof line - 1;  // for the newline
+  std::strcpy(line, level == LogLevel::debug ? "DBG:  " : level == LogLevel::info ? "INFO: " : "ERR:  ");
+  std::size_t length = std::strlen(line);
+  va_list arguments;
+  va_start(arguments, format);
+  const int wanted = std::vsnprintf(line + length, room - length, format, arguments);
+  va_end(arguments);
+  if (wanted > 0) length = std::min(length + static_cast<std::size_t>(wanted), room - 1);
+  line[length++] = '\n';
+  // One write for one line, so that lines of several threads and processes do not mix. A failure cannot be reported.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, length);
+  errno = saved_errno;
+}
 
 int refuse(const char* function, int errno_value, const char* reason) noexcept {
   log(LogLevel::error, "%s: %s (errno=%d/%s)", function, reason, errno_value, errno_text(errno_value));
