@@ -9,27 +9,18 @@ namespace gdrkit::platform {
 
 using driver::cuda_calls;
 using driver::cuda_error_not_ready;
-using driver::cuda_error_not_supported;
-using driver::cuda_error_peer_access_already_enabled;
-using driver::cuda_event_default;
-using driver::cuda_host_register_portable_and_mapped;
 using driver::cuda_mem_access_read_write;
 using driver::cuda_mem_allocation_type_pinned;
-using driver::cuda_mem_attach_global;
 using driver::cuda_mem_granularity_recommended;
 using driver::cuda_mem_handle_type_posix_fd;
 using driver::cuda_mem_location_type_device;
-using driver::cuda_mem_range_handle_type_dmabuf_fd;
 using driver::cuda_memory_type_device;
 using driver::cuda_memory_type_host;
 using driver::cuda_pointer_attribute_device_ordinal;
 using driver::cuda_pointer_attribute_memory_type;
-using driver::cuda_pointer_attribute_sync_memops;
 using driver::cuda_stream_non_blocking;
 using driver::CudaCalls;
 using driver::CudaMemAccessDesc;
 using driver::CudaMemAllocationProp;
-using driver::CudaMemcpy2d;
-using driver::CudaMemLocation;
 
 }  // namespace gdrkit::platform

@@ -88,8 +88,8 @@ base::Result<Allocation> CudaDevice::allocate_simple(AllocationKind kind, std::s
   base::Status allocated;
   switch (kind) {
     case AllocationKind::managed:
-      allocated = check_at(calls_.mem_alloc_managed(&address, size_bytes, cuda_mem_attach_global), "cuMemAllocManaged",
-                           0, size_bytes);
+      allocated = check_at(calls_.mem_alloc_managed(&address, size_bytes, driver::cuda_mem_attach_global),
+                           "cuMemAllocManaged", 0, size_bytes);
       break;
     case AllocationKind::host:
       allocated = check_at(calls_.mem_alloc_host(&host, size_bytes), "cuMemAllocHost", 0, size_bytes);

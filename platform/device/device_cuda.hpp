@@ -76,7 +76,7 @@ class CudaDevice final : public Device {
   base::Result<DeviceMemory> memory() noexcept override;
   base::Status set_sync_memops(std::uint64_t address) noexcept override {
     const unsigned on = 1;
-    return check_at(calls_.pointer_set_attribute(&on, cuda_pointer_attribute_sync_memops, address),
+    return check_at(calls_.pointer_set_attribute(&on, driver::cuda_pointer_attribute_sync_memops, address),
                     "cuPointerSetAttribute(SYNC_MEMOPS)", address, 0);
   }
 

@@ -68,7 +68,7 @@ base::Result<bool> CudaDevice::is_capturing(Stream stream) noexcept {
 
 base::Result<Event> CudaDevice::create_event() noexcept {
   void* event = nullptr;
-  auto created = call_if_there("cuEventCreate", calls_.event_create, &event, cuda_event_default);
+  auto created = call_if_there("cuEventCreate", calls_.event_create, &event, driver::cuda_event_default);
   if (!created) return base::pass(created);
   return Event{reinterpret_cast<std::uint64_t>(event)};
 }
@@ -203,7 +203,7 @@ base::Status CudaDevice::enable_peer_access(Device& peer) noexcept {
     return base::fail_literal(EINVAL, "peer access between a GPU and the emulated device is not possible");
   if (calls_.ctx_enable_peer_access == nullptr) return lacking("cuCtxEnablePeerAccess");
   const int result = calls_.ctx_enable_peer_access(static_cast<CudaDevice&>(peer).context_, 0);
-  if (result == cuda_error_peer_access_already_enabled) return {};
+  if (result == driver::cuda_error_peer_access_already_enabled) return {};
   return check(result, "cuCtxEnablePeerAccess");
 }
 

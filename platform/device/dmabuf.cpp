@@ -13,7 +13,8 @@ base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, s
                               "cannot export a dma-buf: the NVIDIA driver is older than CUDA 11.7; update the driver");
   }
   int fd = -1;
-  const int result = calls.mem_get_range_handle(&fd, address, size_bytes, cuda_mem_range_handle_type_dmabuf_fd, 0);
+  const int result =
+      calls.mem_get_range_handle(&fd, address, size_bytes, driver::cuda_mem_range_handle_type_dmabuf_fd, 0);
   if (result == 0) return fd;
   return base::fail_vendor(driver::cuda_result_errno(result), result,
                            "cannot export a dma-buf of %zu bytes at 0x%" PRIx64 ": cuMemGetHandleForAddressRange: %s",

@@ -15,7 +15,7 @@ TEST(ExportDmabuf, RequestsADescriptorFromTheDriver) {
   CudaCalls calls{};
   calls.mem_get_range_handle = [](void* handle, std::uint64_t address, std::size_t size_bytes, int type,
                                   unsigned long long flags) {
-    if (address != 0x10000 || size_bytes != 65536 || type != cuda_mem_range_handle_type_dmabuf_fd || flags != 0)
+    if (address != 0x10000 || size_bytes != 65536 || type != driver::cuda_mem_range_handle_type_dmabuf_fd || flags != 0)
       return 1;
     *static_cast<int*>(handle) = 17;
     return 0;
