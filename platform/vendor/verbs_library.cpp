@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include "platform/vendor/verbs_library.hpp"
 #include "platform/vendor/load_library.hpp"
-#include "platform/vendor/verbs_data_library.hpp"
 
 namespace gdrkit::platform {
 namespace {

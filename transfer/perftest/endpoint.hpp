@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/vendor/verbs_data_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
 #include "transfer/perftest/exchange.hpp"
 #include "transfer/perftest/perftest_options.hpp"
 

@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/vendor/verbs_data_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
 
 using namespace gdrkit::platform;
 
