@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/collective_params.hpp"
 #include "shmem/collective/host_exchange.hpp"
 #include "shmem/collective/plan.hpp"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "platform/device/device_scope.hpp"
+#include "platform/device/device.hpp"
 #include "shmem/collective/plan.hpp"
 
 namespace gdrkit::shmem_impl::collective {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <new>
 
-#include "platform/device/device_scope.hpp"
-
 namespace gdrkit::shmem_impl::core {
 
 base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept try {

@@ -14,7 +14,6 @@
 
 #include "base/settings.hpp"
 #include "platform/device/cuda_calls.hpp"
-#include "platform/device/device_scope.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/node/node_join.hpp"
 #include "shmem/parts/job_node.hpp"

@@ -13,7 +13,6 @@
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
-#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/heap/symmetric_heap.hpp"

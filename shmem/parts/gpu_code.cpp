@@ -9,8 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "platform/device/device_scope.hpp"
-
 namespace gdrkit::shmem_impl::parts {
 
 base::Result<std::unique_ptr<GpuCode>> GpuCode::make(Connections& connections, Transfers& transfers) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/parts/streams.hpp"
 
-#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/stream_params.hpp"
 
 namespace gdrkit::shmem_impl::parts {

@@ -8,7 +8,7 @@
 
 #include "gdrkit/shmem_device.cuh"
 #include "platform/device/cuda_calls.hpp"
-#include "platform/device/device_scope.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::shmem_impl::parts {
 namespace {

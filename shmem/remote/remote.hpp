@@ -18,7 +18,6 @@
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
-#include "platform/device/device_scope.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/node/node.hpp"
 #include "shmem/remote/meeting_messages.hpp"

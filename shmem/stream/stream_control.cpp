@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "gdrkit/shmem_device.cuh"
-#include "platform/device/device_scope.hpp"
 
 namespace gdrkit::shmem_impl::stream {
 namespace {

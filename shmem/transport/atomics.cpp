@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/atomic_params.hpp"
 
 namespace gdrkit::shmem_impl::transport {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "gdrkit/gdrkit.h"
-#include "platform/device/device_scope.hpp"
+#include "platform/device/device.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::transport {

@@ -8,7 +8,7 @@
 #include <new>
 #include <optional>
 
-#include "platform/device/device_scope.hpp"
+#include "platform/device/device.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::transport {

@@ -5,8 +5,6 @@
 #include <cinttypes>
 #include <new>
 
-#include "platform/device/device_scope.hpp"
-
 namespace gdrkit::shmem_impl::transport {
 
 base::Result<std::unique_ptr<OwnHeapMemory>> OwnHeapMemory::make(platform::Device& device,

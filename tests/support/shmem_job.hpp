@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "platform/device/device.hpp"
-#include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
 #include "support/place.hpp"
 #include "support/requirements.hpp"

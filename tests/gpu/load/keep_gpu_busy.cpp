@@ -16,7 +16,6 @@
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
-#include "platform/device/device_scope.hpp"
 #include "platform/gpu_code/burn_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/device/device_scope.hpp"
+#include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
