@@ -7,7 +7,7 @@
 #include <string>
 
 #include "platform/facts/machine.hpp"
-#include "platform/host/place.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::cli {
 

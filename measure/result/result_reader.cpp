@@ -8,7 +8,7 @@
 
 #include "measure/result/result_document.hpp"
 #include "measure/result/result_file.hpp"
-#include "platform/host/place.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::measure {
 namespace {

@@ -15,7 +15,7 @@
 #include "measure/tool_parts/numa_sweep.hpp"
 #include "platform/device/device.hpp"
 #include "platform/facts/machine.hpp"
-#include "platform/host/place.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::measure {
 

@@ -7,9 +7,17 @@
 #include <vector>
 
 #include "platform/facts/numa_nodes.hpp"
-#include "platform/host/place.hpp"
 
 namespace gdrkit::platform {
+
+/// The CPU of a benchmark, and the NUMA nodes of that CPU, of its memory and of the GPU. -1: unknown, or not bound.
+struct Place {
+  int cpu = -1;
+  int cpu_node = -1;
+  int memory_node = -1;
+  int gpu_node = -1;
+  std::string advice;  ///< a sentence if the benchmark runs on the wrong node; otherwise ""
+};
 
 /// The operating system's functions for placement, for the calling thread; they return 0 or a negative errno.
 class PlacementCalls {

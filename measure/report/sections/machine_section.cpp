@@ -6,7 +6,7 @@
 
 #include "measure/report/report_section.hpp"
 #include "platform/facts/machine.hpp"
-#include "platform/host/place.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::measure::report {
 namespace {
