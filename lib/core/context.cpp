@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Contexts: open, describe, close.
-#include <unistd.h>
-
 #include <new>
 #include <utility>
 

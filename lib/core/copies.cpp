@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Copies of several segments, and copies that are started now and finished later.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <map>

@@ -6,7 +6,6 @@
 // the identity.
 #include "driver/emulated_memory.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include "engine/device_engines.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <thread>
 #include <utility>

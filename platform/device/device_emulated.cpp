@@ -15,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <string>
 #include <thread>
 
 #include "base/cpu_set.hpp"

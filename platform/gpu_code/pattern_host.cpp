@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // The host's part of the GPU kernel `pattern`.
 #include <algorithm>
-#include <cstring>
 
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/pattern_params.hpp"

@@ -9,8 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstddef>
-#include <memory>
 
 #include "base/cpu_set.hpp"
 #include "platform/facts/number_list.hpp"

@@ -5,8 +5,6 @@
 
 #include <cstddef>
 
-#include "copy/word_access.hpp"
-
 namespace gdrkit::copy::copy_kernel::avx2 {
 
 [[gnu::target("avx2")]] void store_lines(void* target, const void* source, std::size_t line_count) noexcept {

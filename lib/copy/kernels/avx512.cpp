@@ -5,8 +5,6 @@
 
 #include <cstddef>
 
-#include "copy/word_access.hpp"
-
 namespace gdrkit::copy::copy_kernel::avx512 {
 
 [[gnu::target("avx512f")]] void store_lines(void* target, const void* source, std::size_t line_count) noexcept {

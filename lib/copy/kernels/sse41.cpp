@@ -5,8 +5,6 @@
 
 #include <cstddef>
 
-#include "copy/word_access.hpp"
-
 namespace gdrkit::copy::copy_kernel::sse41 {
 
 // The four loads of a line are adjacent: the first fetches the line, and the others read their part of the same fetch.
