@@ -323,12 +323,15 @@ int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
   const base::Result<core::BackendReport> probed = probe(index);
   if (!probed) return error_of(probed);
   gdrkit_backend_report filled{};
-  filled.is_usable = probed->is_usable ? 1 : 0;
-  filled.is_automatic = probed->is_automatic ? 1 : 0;
-  filled.error = -probed->errno_value;
-  filled.name = probed->name;
-  filled.summary = probed->summary;
-  std::memcpy(filled.reason, probed->reason, strnlen(probed->reason, sizeof filled.reason - 1));
+  filled.is_usable = probed->usable ? 1 : 0;
+  filled.is_automatic = probed->backend->automatic ? 1 : 0;
+  filled.name = probed->backend->name;
+  filled.summary = probed->backend->summary;
+  if (!probed->usable) {
+    const base::Error& error = probed->usable.error();
+    filled.error = -error.errno_value;
+    std::memcpy(filled.reason, error.text(), strnlen(error.text(), sizeof filled.reason - 1));
+  }
   base::write_info(report, filled);
   return 0;
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/open.hpp"
 
-#include <cstring>
 #include <string>
 
 #include "core/core.hpp"
@@ -53,20 +52,10 @@ base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& 
   const std::span<const backend::Registration> backends = backend::registrations();
   if (index >= backends.size())
     return base::fail(ENOENT, "invalid backend index %u: this library has %zu backends", index, backends.size());
-  const backend::Registration& entry = backends[index];
-  BackendReport report;
-  report.name = entry.name;
-  report.summary = entry.summary;
-  report.is_automatic = entry.automatic;
   if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
   const BackendCall call;  // until the backend is closed: no child may inherit its resources
-  const base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
-  report.is_usable = opened.has_value();
-  if (!opened) {
-    report.errno_value = opened.error().errno_value;
-    std::strncpy(report.reason, opened.error().text(), sizeof report.reason - 1);
-  }
-  return report;
+  const base::Result<std::unique_ptr<backend::Backend>> opened = backends[index].open(settings);
+  return BackendReport{&backends[index], opened ? base::Status() : base::pass(opened)};
 }
 
 }  // namespace gdrkit::core

@@ -127,14 +127,9 @@ base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std
 /// The file of the engine profile of this device (CUDA device ordinal); see engine::Engines::profile_path.
 [[nodiscard]] base::Result<std::string> engine_profile_path(Handle context, int device) noexcept;
 
-/// Whether one backend is usable on this machine.
 struct BackendReport {
-  const char* name = "";
-  const char* summary = "";
-  bool is_automatic = false;
-  bool is_usable = false;
-  int errno_value = 0;  ///< the error if not usable; `reason` is its text
-  char reason[base::SharedText::capacity] = "";
+  const backend::Registration* backend = nullptr;
+  base::Status usable;  ///< on this machine, or the reason why not
 };
 /// Opens and closes backend number `index` in probe order. ENOENT: the index is out of range.
 [[nodiscard]] base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept;

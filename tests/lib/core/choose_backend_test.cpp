@@ -130,14 +130,16 @@ TEST(ProbeBackend, ReportsEveryBackendThenEnoent) {
       EXPECT_EQ(report.error().errno_value, ENOENT);
       break;
     }
-    EXPECT_STRNE(report->name, "");
-    EXPECT_STRNE(report->summary, "");
-    EXPECT_EQ(report->is_usable, report->errno_value == 0);
-    EXPECT_EQ(report->is_usable, report->reason[0] == '\0') << report->reason;
-    if (std::string(report->name) == "emulated") {
+    EXPECT_STRNE(report->backend->name, "");
+    EXPECT_STRNE(report->backend->summary, "");
+    if (!report->usable) {
+      EXPECT_NE(report->usable.error().errno_value, 0);
+      EXPECT_STRNE(report->usable.error().text(), "");
+    }
+    if (std::string(report->backend->name) == "emulated") {
       has_emulated = true;
-      EXPECT_TRUE(report->is_usable) << report->reason;
-      EXPECT_FALSE(report->is_automatic);
+      EXPECT_TRUE(tests::succeeded(report->usable));
+      EXPECT_FALSE(report->backend->automatic);
     }
   }
   EXPECT_EQ(count, backend::registrations().size());
