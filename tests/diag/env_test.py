@@ -252,12 +252,10 @@ class EnvFormats(Test):
         self.assertEqual(run("gdrkit", "env", "nccl", "--json").code, 0)
 
     def test_rejects_wrong_usage(self):
-        for arguments, part in (((), "the library is missing"), (("mpich",), "unknown library"), (("nccl", "mpich"), "unknown library"),
-                                (("nccl", "--format", "ucx.conf"), "cannot write ucx.conf"), (("ucx", "--format", "nccl.conf"), "cannot write nccl.conf"),
-                                (("nccl", "--format", "xml"), "xml"), (("nccl", "--fabric", "mesh"), "mesh")):
-            ended = run("gdrkit", "env", *arguments)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertIn(part, ended.err)
+        self.assert_rejected(["env"], (
+            ((), "the library is missing"), (("mpich",), "unknown library"), (("nccl", "mpich"), "unknown library"),
+            (("nccl", "--format", "ucx.conf"), "cannot write ucx.conf"), (("ucx", "--format", "nccl.conf"), "cannot write nccl.conf"),
+            (("nccl", "--format", "xml"), "xml"), (("nccl", "--fabric", "mesh"), "mesh")))
         self.assertEqual(run("gdrkit", "env", "nccl", "--root", "/nothing/there").code, 4)
 
 

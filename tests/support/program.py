@@ -62,6 +62,13 @@ class Test(unittest.TestCase):
             self.assertRegex(line, "^(?:" + pattern + ")$", f"line {number + 1} of\n" + "\n".join(lines))
         self.assertEqual(len(lines), len(patterns), "\n".join(lines))
 
+    def assert_rejected(self, command, cases, environment=None):
+        """Checks that the program rejects the arguments of each case with a message that contains the text of the case."""
+        for arguments, text in cases:
+            ended = run("gdrkit", *command, *arguments, environment=environment)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
     def json_of(self, *arguments, code=0, program="gdrkit", environment=None):
         ended = run(program, *arguments, "--json", environment=environment)
         self.assertEqual(ended.code, code, ended.err)

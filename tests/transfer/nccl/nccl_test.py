@@ -331,19 +331,17 @@ class NcclShmemEngine(Test):
 
 class NcclUsage(Test):
     def test_rejects_invalid_arguments(self):
-        for arguments, text in (
+        self.assert_rejected(["nccl"], (
             (("all_reduse",), "unknown test 'all_reduse'; did you mean 'all_reduce'?"), ((), "give exactly one test, one of: all_reduce, "),
             (("all_reduce", "broadcast"), "give exactly one test"), (("all_reduce", "-d", "flaot"), "did you mean 'float'?"),
             (("all_reduce", "-o", "mul"), "'mul' is not one of sum, prod"), (("all_reduce", "-n", "0"), "-n 0 is out of range: use 1"),
             (("all_reduce", "-g", "0"), "-g 0 is out of range: use 1"), (("all_reduce", "-c", "2"), "-c 2 is out of range: use 0 to 1"),
             (("all_reduce", "-a", "4"), "-a 4 is out of range: use 0 to 3"), (("all_reduce", "-T", "0"), "-T 0 is out of range: use 1"),
             (("all_reduce", "-b", "2M", "-e", "1M"), "-b 2097152 exceeds -e 1048576"),
-            (("all_reduce", "-b", "0", "-f", "2"), "-b 0 with -f never ends"), (("all_reduce", "-i", "0"), "-i 0 never ends; use a positive step"),
+            (("all_reduce", "-b", "0", "-f", "2"), "-b 0 with -f never ends"),
+            (("all_reduce", "-i", "0"), "-i 0 never ends; use a positive step"),
             (("all_reduce", "-b", "1", "-e", "1G", "-i", "1"), "more than 100000 sizes"),
-            (("all_reduce", "-R", "3"), "-R 3 is out of range: use 0 to 2")):
-            ended = run("gdrkit", "nccl", *arguments)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertIn(text, ended.err)
+            (("all_reduce", "-R", "3"), "-R 3 is out of range: use 0 to 2")))
 
     def test_each_original_option_is_documented_or_rejected(self):
         original = """t:nthreads g:ngpus b:minbytes e:maxbytes i:stepbytes f:stepfactor n:iters m:agg_iters w:warmup_iters

@@ -346,19 +346,18 @@ class OsuFailures(Test):
             self.assertIn(text, ended.err)
 
     def test_rejects_invalid_arguments(self):
-        for arguments, text in (((), "give a test: latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
-                                (("bw", "D"), "pass the test and one buffer location (D, H or M) for each rank"), (("bw", "D", "X"), "'X' is not a buffer location"),
-                                (("bw", "-m", "8:4"), "the smallest size exceeds the largest"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
-                                (("put_bw", "-m", "0:4"), "one-sided tests start at size 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
-                                (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
-                                (("bw", "-W", "0"), "-W 0 is out of range: use 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
-                                (("bw", "--timeout", "0"), "--timeout 0 is out of range: use 1"), (("fop_latency", "-m", "4:8"), "fop_latency always transfers 8 bytes"),
-                                (("barrier", "-m", "4"), "cannot use -m: barrier transfers no data"), (("bcast", "-m", "0:4"), "collectives start at size 1"),
-                                (("bcast", "D", "H"), "cannot run bcast with buffer locations D H: all ranks of this test must use the same location; pass one location, for example D"),
-                                (("bcast", "X"), "'X' is not a buffer location"), (("latency", "-f"), "-f applies only to collectives")):
-            ended = run("gdrkit", "osu", *arguments)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertIn(text, ended.err)
+        self.assert_rejected(["osu"], (
+            ((), "give a test: latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
+            (("bw", "D"), "pass the test and one buffer location (D, H or M) for each rank"), (("bw", "D", "X"), "'X' is not a buffer location"),
+            (("bw", "-m", "8:4"), "the smallest size exceeds the largest"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
+            (("put_bw", "-m", "0:4"), "one-sided tests start at size 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
+            (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
+            (("bw", "-W", "0"), "-W 0 is out of range: use 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
+            (("bw", "--timeout", "0"), "--timeout 0 is out of range: use 1"),
+            (("fop_latency", "-m", "4:8"), "fop_latency always transfers 8 bytes"),
+            (("barrier", "-m", "4"), "cannot use -m: barrier transfers no data"), (("bcast", "-m", "0:4"), "collectives start at size 1"),
+            (("bcast", "D", "H"), "cannot run bcast with buffer locations D H: all ranks of this test must use the same location; pass one location, for example D"),
+            (("bcast", "X"), "'X' is not a buffer location"), (("latency", "-f"), "-f applies only to collectives")))
 
 
 if __name__ == "__main__":

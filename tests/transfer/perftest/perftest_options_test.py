@@ -54,18 +54,16 @@ class PerftestOptions(PerftestTest):
             self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
 
     def test_rejects_invalid_arguments(self):
-        for arguments, text in ((("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; add -R, or use --tclass"),
-                                (("-R", "--tclass", "8"), "with -R: rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
-                                (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "with -R: rdma_cm takes the GID from HOST"),
-                                (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latency tests"), (("-l", "0"), "-l 0 is out of range: use 1")):
-            ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertIn(text, ended.err)
-        for arguments, text in ((("write_lat", "-l", "2"), "-l applies only to bandwidth tests"), (("write_lat", "-H", "-D", "9"), "cannot combine -D with -H or -U; omit -D"),
-                                (("send_bw", "--write_with_imm"), "--write_with_imm applies only to write_bw and write_lat")):
-            ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertIn(text, ended.err)
+        self.assert_rejected(["perftest", "write_bw"], environment=self.environment(), cases=(
+            (("--tclass", "256"), "--tclass 256 is out of range: use 0 to 255"), (("-T", "8"), "-T requires -R; add -R, or use --tclass"),
+            (("-R", "--tclass", "8"), "with -R: rdma_cm sets the traffic class"),
+            (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"), (("--flow_label", "1,,2"), "'' is not a number"),
+            (("-R", "--ipv6"), "with -R: rdma_cm takes the GID from HOST"), (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"),
+            (("-H",), "-H and -U apply only to latency tests"), (("-l", "0"), "-l 0 is out of range: use 1")))
+        self.assert_rejected(["perftest"], environment=self.environment(), cases=(
+            (("write_lat", "-l", "2"), "-l applies only to bandwidth tests"),
+            (("write_lat", "-H", "-D", "9"), "cannot combine -D with -H or -U; omit -D"),
+            (("send_bw", "--write_with_imm"), "--write_with_imm applies only to write_bw and write_lat")))
 
 
 class LoggedTest(PerftestTest):

@@ -75,12 +75,9 @@ class ShmemBenchCompare(Test):
 
     def test_rejects_invalid_arguments(self):
         self.keep()
-        for options, text in ((("--compare", self.old, "--json", self.old), "write the new result to another file"),
-                              (("--force",), "--force requires --compare OLD.json"),
-                              (("--compare", "/nonexistent"), "/nonexistent")):
-            ended = run("gdrkit", "shmem", "bench", *QUICK, *options)
-            self.assertEqual((ended.code, ended.out), (2, ""), options)
-            self.assertIn(text, ended.err)
+        self.assert_rejected(["shmem", "bench", *QUICK], (
+            (("--compare", self.old, "--json", self.old), "write the new result to another file"),
+            (("--force",), "--force requires --compare OLD.json"), (("--compare", "/nonexistent"), "/nonexistent")))
 
 
 class ShmemBenchReport(Test):
