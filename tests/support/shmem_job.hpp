@@ -10,7 +10,6 @@
 #include <cstring>
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "platform/device/device.hpp"
@@ -18,6 +17,7 @@
 #include "support/place.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 #include "support/thread_allgather.hpp"
 
 namespace gdrkit::tests {
@@ -121,35 +121,31 @@ inline void run_pe_threads(const ShmemJobOptions& job, const std::function<void(
     ThreadAllgather* allgather;
     std::size_t pe;
   };
-  std::vector<std::thread> threads;
-  for (int number = 0; number < job.n_pes; ++number) {
-    threads.emplace_back([&, number] {
-      Member member{&allgather, static_cast<std::size_t>(number)};
-      shmem_impl::core::PeOptions options;
-      options.n_pes = job.n_pes;
-      options.pe = number;
-      options.limit = job.limit;
-      options.heap_bytes = job.heap_bytes;
-      options.heap_max_bytes = job.heap_max_bytes;
-      options.compares_stream_collectives = job.compares_stream_collectives;
-      options.is_p2p_disabled = job.is_p2p_disabled;
-      if (job.machine_of) options.machine = job.machine_of(number);
-      options.remote_way = job.remote_way;
-      options.reading_engine = job.reading_engine;
-      if (job.only_pe_with_ucx_calls == -1 || job.only_pe_with_ucx_calls == number) options.ucx_calls = job.ucx_calls;
-      options.allgather_argument = &member;
-      options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
-        auto* const self = static_cast<Member*>(argument);
-        return self->allgather->gather(self->pe, mine, size_bytes, all);
-      };
-      auto pe = shmem_impl::core::Pe::start(options);
-      if (!pe) return on_failure(number, pe.error());
-      body(**pe);
-      auto ended = (*pe)->finalize();
-      EXPECT_TRUE(ended) << ended.error().text();
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  run_together(job.n_pes, [&](int number) {
+    Member member{&allgather, static_cast<std::size_t>(number)};
+    shmem_impl::core::PeOptions options;
+    options.n_pes = job.n_pes;
+    options.pe = number;
+    options.limit = job.limit;
+    options.heap_bytes = job.heap_bytes;
+    options.heap_max_bytes = job.heap_max_bytes;
+    options.compares_stream_collectives = job.compares_stream_collectives;
+    options.is_p2p_disabled = job.is_p2p_disabled;
+    if (job.machine_of) options.machine = job.machine_of(number);
+    options.remote_way = job.remote_way;
+    options.reading_engine = job.reading_engine;
+    if (job.only_pe_with_ucx_calls == -1 || job.only_pe_with_ucx_calls == number) options.ucx_calls = job.ucx_calls;
+    options.allgather_argument = &member;
+    options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
+      auto* const self = static_cast<Member*>(argument);
+      return self->allgather->gather(self->pe, mine, size_bytes, all);
+    };
+    auto pe = shmem_impl::core::Pe::start(options);
+    if (!pe) return on_failure(number, pe.error());
+    body(**pe);
+    auto ended = (*pe)->finalize();
+    EXPECT_TRUE(ended) << ended.error().text();
+  });
 }
 
 /// Runs `body` as each PE, each in a thread. Returns when all have finalized. Failures are reported as the test's.

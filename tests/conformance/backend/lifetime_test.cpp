@@ -15,6 +15,7 @@
 #include "driver/cuda.hpp"
 #include "support/forked_child.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -268,14 +269,10 @@ TEST_P(BackendConformance, ManyThreadsPinMapUnmapAndUnpinAtOnce) {
   const auto memory = allocate(AllocationKind::cuda_malloc, threads * slice);
   std::atomic<int> failures{0};
   const auto run_all = [&](std::uint64_t seed) {
-    std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < threads; ++i) {
-      workers.emplace_back([&, i] {
-        if (!device_->make_current()) ++failures;
-        failures += work_on_slice(*backend_, memory.address() + i * slice, slice, seed + 1000 * i);
-      });
-    }
-    for (auto& worker : workers) worker.join();
+    tests::run_together(threads, [&](std::size_t i) {
+      if (!device_->make_current()) ++failures;
+      failures += work_on_slice(*backend_, memory.address() + i * slice, slice, seed + 1000 * i);
+    });
   };
   run_all(0);  // one-time initialisation happens now
   const auto before = count_process_resources();

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include "engine_conformance.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 #include "support/test_thread.hpp"
 
 namespace gdrkit::tests {
@@ -88,23 +88,19 @@ TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
   constexpr unsigned rounds = 25;
   const std::vector<char> bytes = pattern(threads * each_bytes, 11);
   put(0, bytes);
-  std::vector<std::thread> workers;
   std::vector<std::string> failures(threads);
-  for (unsigned thread = 0; thread < threads; ++thread) {
-    workers.emplace_back([&, thread] {
-      const std::size_t at = thread * each_bytes;
-      const HostMemory kind = thread % 2 == 0 ? HostMemory::pinned : HostMemory::ordinary;
-      for (unsigned round = 0; round < rounds && failures[thread].empty(); ++round) {
-        std::memset(host(kind, at), 0, each_bytes);
-        base::Status there = run(copy(Direction::from_device, kind, at, at, each_bytes));
-        if (!there) failures[thread] = there.error().text();
-        if (std::memcmp(host(kind, at), bytes.data() + at, each_bytes) != 0) failures[thread] += "wrong bytes read";
-        base::Status back = run(copy(Direction::to_device, kind, (2u << 20) + at, at, each_bytes));
-        if (!back) failures[thread] = back.error().text();
-      }
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
+  tests::run_together(threads, [&](unsigned thread) {
+    const std::size_t at = thread * each_bytes;
+    const HostMemory kind = thread % 2 == 0 ? HostMemory::pinned : HostMemory::ordinary;
+    for (unsigned round = 0; round < rounds && failures[thread].empty(); ++round) {
+      std::memset(host(kind, at), 0, each_bytes);
+      base::Status there = run(copy(Direction::from_device, kind, at, at, each_bytes));
+      if (!there) failures[thread] = there.error().text();
+      if (std::memcmp(host(kind, at), bytes.data() + at, each_bytes) != 0) failures[thread] += "wrong bytes read";
+      base::Status back = run(copy(Direction::to_device, kind, (2u << 20) + at, at, each_bytes));
+      if (!back) failures[thread] = back.error().text();
+    }
+  });
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
   EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
 }

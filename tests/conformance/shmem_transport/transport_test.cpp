@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "support/device_access.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem_impl {
@@ -183,22 +183,18 @@ TEST_P(TransportConformance, SupportsTheOwnHeapAsSourceAndTarget) {
 TEST_P(TransportConformance, ThreadsMayUseItConcurrently) {
   run([](Side& side) {
     constexpr std::size_t piece = 1000;
-    std::vector<std::thread> threads;
-    for (std::size_t thread = 0; thread < 4; ++thread) {
-      threads.emplace_back([&side, thread] {
-        const std::vector<std::uint8_t> data(piece, static_cast<std::uint8_t>(thread + 1));
-        for (int round = 0; round < 50; ++round) {
-          EXPECT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(thread * piece, piece), data.data(),
-                                                          piece, transport::LocalMemory::host, round % 2 == 0)));
-          EXPECT_TRUE(tests::succeeded(side.transport.complete(side.other)));
-          std::vector<std::uint8_t> back(piece);
-          EXPECT_TRUE(tests::succeeded(side.transport.get(side.other, side.at(thread * piece, piece), back.data(),
-                                                          piece, transport::LocalMemory::host, false)));
-          EXPECT_EQ(back, data);
-        }
-      });
-    }
-    for (auto& thread : threads) thread.join();
+    tests::run_together(std::size_t{4}, [&side](std::size_t thread) {
+      const std::vector<std::uint8_t> data(piece, static_cast<std::uint8_t>(thread + 1));
+      for (int round = 0; round < 50; ++round) {
+        EXPECT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(thread * piece, piece), data.data(), piece,
+                                                        transport::LocalMemory::host, round % 2 == 0)));
+        EXPECT_TRUE(tests::succeeded(side.transport.complete(side.other)));
+        std::vector<std::uint8_t> back(piece);
+        EXPECT_TRUE(tests::succeeded(side.transport.get(side.other, side.at(thread * piece, piece), back.data(), piece,
+                                                        transport::LocalMemory::host, false)));
+        EXPECT_EQ(back, data);
+      }
+    });
     EXPECT_FALSE(side.transport.is_pending(side.other));
   });
 }

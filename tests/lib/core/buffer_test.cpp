@@ -7,12 +7,12 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/records.hpp"
 #include "lib/core/context_fixture.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -138,16 +138,12 @@ TEST_F(Buffer, FreeSucceedsOnOneOfManyThreads) {
   for (int round = 0; round < 50; ++round) {
     const Handle handle = buffer();
     std::atomic<int> freed{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] {
-        std::uint8_t byte = 1;
-        const int copied = errno_of(copy_to_buffer(handle, 0, &byte, 1));
-        EXPECT_TRUE(copied == 0 || copied == EINVAL) << copied;
-        if (free_buffer(handle)) ++freed;
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    tests::run_together(4, [&](int) {
+      std::uint8_t byte = 1;
+      const int copied = errno_of(copy_to_buffer(handle, 0, &byte, 1));
+      EXPECT_TRUE(copied == 0 || copied == EINVAL) << copied;
+      if (free_buffer(handle)) ++freed;
+    });
     EXPECT_EQ(freed, 1);
   }
 }

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/slot_table.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 #include <gtest/gtest.h>
 
 #include <mutex>
 #include <set>
-#include <thread>
-#include <vector>
 
 namespace gdrkit::core {
 namespace {
@@ -92,19 +91,15 @@ TEST_F(SlotTableTest, ForgetsOnlyFreeSlots) {
 
 TEST_F(SlotTableTest, NeverSharesASlotBetweenThreads) {
   std::atomic<int> clashes{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([this, &clashes, i] {
-      for (int round = 0; round < 2000; ++round) {
-        Slot* const slot = acquire();
-        if (slot == nullptr) continue;
-        if (slot->handle.exchange(static_cast<Handle>(i) + 1) != 0) ++clashes;
-        if (slot->handle.exchange(0) != static_cast<Handle>(i) + 1) ++clashes;
-        table.release(slot, mutex);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  tests::run_together(8, [this, &clashes](int i) {
+    for (int round = 0; round < 2000; ++round) {
+      Slot* const slot = acquire();
+      if (slot == nullptr) continue;
+      if (slot->handle.exchange(static_cast<Handle>(i) + 1) != 0) ++clashes;
+      if (slot->handle.exchange(0) != static_cast<Handle>(i) + 1) ++clashes;
+      table.release(slot, mutex);
+    }
+  });
   EXPECT_EQ(clashes, 0);
 }
 

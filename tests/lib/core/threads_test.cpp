@@ -12,10 +12,10 @@
 #include <random>
 #include <shared_mutex>
 #include <thread>
-#include <vector>
 
 #include "lib/core/context_fixture.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -23,22 +23,9 @@ namespace {
 using namespace std::chrono_literals;
 using tests::any_type;
 using tests::errno_of;
+using tests::run_together;
 using tests::scripted_device_start;
 using tests::scripted_page_bytes;
-
-/// Runs `body(i)` in `count` threads that start together.
-void run_together(int count, const std::function<void(int)>& body) {
-  std::atomic<int> waiting{count};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; ++i) {
-    threads.emplace_back([&, i] {
-      --waiting;
-      while (waiting != 0) std::this_thread::yield();
-      body(i);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
 
 /// Counts how often each errno was returned.
 class Tally {

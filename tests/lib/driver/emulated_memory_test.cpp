@@ -15,13 +15,13 @@
 #include <cstring>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "driver/process_maps.hpp"
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::driver {
 namespace {
@@ -361,11 +361,7 @@ TEST(EmulatedMemory, FreeSucceedsOnOneOfManyThreads) {
     const std::uint64_t address = memory.address();
     memory.forget();
     std::atomic<int> freed{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) {
-      threads.emplace_back([&] { freed += emulated_free(address) ? 1 : 0; });
-    }
-    for (auto& thread : threads) thread.join();
+    tests::run_together(4, [&](int) { freed += emulated_free(address) ? 1 : 0; });
     EXPECT_EQ(freed, 1);
   }
 }
@@ -392,9 +388,7 @@ TEST(EmulatedMemory, ThreadsFindTheirOwnAllocations) {
       wrong += emulated_free(*memory) ? 0 : 1;
     }
   };
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < 8; ++i) threads.emplace_back(work, i);
-  for (auto& thread : threads) thread.join();
+  tests::run_together(8U, work);
   EXPECT_EQ(wrong, 0);
 }
 

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "driver/emulated_memory.hpp"
@@ -18,6 +17,7 @@
 #include "platform/gpu_code/copy_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -204,11 +204,7 @@ TEST_F(GpuKernelsLoad, ConcurrentThreadsLoadAGpuKernelOnce) {
   for (int round = 0; round < 50; ++round) {
     GpuKernels kernels = *GpuKernels::load<>(**opened);
     modules_loaded = 0;
-    std::vector<std::thread> threads;
-    for (int number = 0; number < 4; ++number) {
-      threads.emplace_back([&] { EXPECT_TRUE(tests::succeeded(kernels.prepare<GpuKernel::copy>())); });
-    }
-    for (std::thread& thread : threads) thread.join();
+    tests::run_together(4, [&](int) { EXPECT_TRUE(tests::succeeded(kernels.prepare<GpuKernel::copy>())); });
     ASSERT_EQ(modules_loaded, 1);
   }
 }

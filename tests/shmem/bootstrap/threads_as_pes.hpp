@@ -9,10 +9,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "shmem/bootstrap/exchange.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::shmem_impl::tests {
 
@@ -31,11 +31,7 @@ inline std::string begins_with(int error) { return std::to_string(error) + ": ";
 /// Runs `as_pe(pe)` on a thread each, and returns what they returned.
 inline std::vector<std::string> run_threads(int n_pes, const std::function<std::string(int pe)>& as_pe) {
   std::vector<std::string> ends(static_cast<std::size_t>(n_pes));
-  std::vector<std::thread> threads;
-  for (int pe = 0; pe < n_pes; ++pe) {
-    threads.emplace_back([&, pe] { ends[static_cast<std::size_t>(pe)] = as_pe(pe); });
-  }
-  for (std::thread& thread : threads) thread.join();
+  gdrkit::tests::run_together(n_pes, [&](int pe) { ends[static_cast<std::size_t>(pe)] = as_pe(pe); });
   return ends;
 }
 

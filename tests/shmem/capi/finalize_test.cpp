@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/run_together.hpp"
+
 namespace {
 
 using ::testing::AnyOf;
@@ -61,15 +63,11 @@ TEST_F(Finalize, OneOfManyThreadsFinalizes) {
   const gdrkit_shmem_options wanted = options();
   ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
   std::atomic<int> succeeded{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
-      const int result = gdrkit_shmem_finalize();
-      EXPECT_THAT(result, AnyOf(0, -EINVAL));
-      if (result == 0) ++succeeded;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  gdrkit::tests::run_together(4, [&](int) {
+    const int result = gdrkit_shmem_finalize();
+    EXPECT_THAT(result, AnyOf(0, -EINVAL));
+    if (result == 0) ++succeeded;
+  });
   EXPECT_EQ(succeeded, 1);
 }
 

@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "support/run_together.hpp"
 
 namespace {
 
@@ -51,12 +52,9 @@ TEST(Threads, TransferConcurrentlyWithSeparateErrorMessages) {
   std::uint8_t* parts = nullptr;
   ASSERT_EQ(gdrkit_shmem_uint8_calloc(thread_count * part_bytes, &parts), 0) << gdrkit_shmem_last_error();
   std::vector<std::string> faults(thread_count);
-  std::vector<std::thread> threads;
-  for (std::size_t number = 0; number < thread_count; ++number) {
-    threads.emplace_back(
-        [&, number] { faults[number] = run_thread(parts + number * part_bytes, static_cast<std::uint8_t>(number)); });
-  }
-  for (std::thread& thread : threads) thread.join();
+  gdrkit::tests::run_together(thread_count, [&](std::size_t number) {
+    faults[number] = run_thread(parts + number * part_bytes, static_cast<std::uint8_t>(number));
+  });
   EXPECT_THAT(faults, ::testing::Each(std::string()));
   EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
 }

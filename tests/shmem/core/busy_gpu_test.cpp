@@ -9,7 +9,6 @@
 #include <chrono>
 #include <climits>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "gdrkit/gdrkit.h"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 #include "support/shmem_job.hpp"
 
 /// Replaces gdrkit_open (the linker's --wrap).
@@ -65,24 +65,18 @@ TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetCorrectly) {
     auto object = pe.allocate(n_threads * room, 64, true);
     ASSERT_TRUE(object) << object.error().text();
     std::vector<std::string> ends(n_threads);
-    {
-      std::vector<std::thread> threads;
-      for (int thread = 0; thread < n_threads; ++thread) {
-        threads.emplace_back([&, thread] {
-          char* const at = static_cast<char*>(*object) + static_cast<std::size_t>(thread) * room;
-          for (const std::size_t size : {8ul, 1025ul, 5000ul, room}) {
-            const auto bytes = tests::make_pattern(size, static_cast<unsigned>(thread + 10 * pe.pe()));
-            std::vector<std::uint8_t> seen(size);
-            base::Status done = pe.transfers().put(at, bytes.data(), size, 1 - pe.pe(), false);
-            if (done) done = pe.quiet();
-            if (done) done = pe.transfers().get(seen.data(), at, size, 1 - pe.pe(), false);
-            if (!done) ends[static_cast<std::size_t>(thread)] += done.error().text();
-            if (seen != bytes) ends[static_cast<std::size_t>(thread)] += " wrong bytes of " + std::to_string(size);
-          }
-        });
+    tests::run_together(n_threads, [&](int thread) {
+      char* const at = static_cast<char*>(*object) + static_cast<std::size_t>(thread) * room;
+      for (const std::size_t size : {8ul, 1025ul, 5000ul, room}) {
+        const auto bytes = tests::make_pattern(size, static_cast<unsigned>(thread + 10 * pe.pe()));
+        std::vector<std::uint8_t> seen(size);
+        base::Status done = pe.transfers().put(at, bytes.data(), size, 1 - pe.pe(), false);
+        if (done) done = pe.quiet();
+        if (done) done = pe.transfers().get(seen.data(), at, size, 1 - pe.pe(), false);
+        if (!done) ends[static_cast<std::size_t>(thread)] += done.error().text();
+        if (seen != bytes) ends[static_cast<std::size_t>(thread)] += " wrong bytes of " + std::to_string(size);
       }
-      for (std::thread& thread : threads) thread.join();
-    }
+    });
     for (const std::string& end : ends) EXPECT_EQ(end, "");
     ASSERT_TRUE(succeeded(pe.barrier_all()));
   });

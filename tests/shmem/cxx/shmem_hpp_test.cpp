@@ -8,9 +8,10 @@
 #include <functional>
 #include <gdrkit/shmem.hpp>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "support/run_together.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -19,26 +20,22 @@ namespace {
 void run_job(int n_pes, const std::function<void(Job&)>& body) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   const auto id = make_unique_id();
-  std::vector<std::thread> threads;
-  for (int pe = 0; pe < n_pes; ++pe) {
-    threads.emplace_back([&, pe] {
-      try {
-        JobOptions options;
-        options.n_pes = n_pes;
-        options.pe = pe;
-        options.unique_id = id;
-        options.timeout = std::chrono::seconds(30);
-        options.heap_bytes = 1 << 20;
-        Job job(options);
-        EXPECT_EQ(job.pe(), pe);
-        EXPECT_EQ(job.n_pes(), n_pes);
-        body(job);
-      } catch (const std::exception& error) {
-        ADD_FAILURE() << error.what();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  tests::run_together(n_pes, [&](int pe) {
+    try {
+      JobOptions options;
+      options.n_pes = n_pes;
+      options.pe = pe;
+      options.unique_id = id;
+      options.timeout = std::chrono::seconds(30);
+      options.heap_bytes = 1 << 20;
+      Job job(options);
+      EXPECT_EQ(job.pe(), pe);
+      EXPECT_EQ(job.n_pes(), n_pes);
+      body(job);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  });
 }
 
 TEST(ShmemHpp, TransfersDataAndSignals) {

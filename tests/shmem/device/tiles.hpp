@@ -12,11 +12,11 @@
 #include <gdrkit/compat/nvshmem_tile.cuh>
 #include <span>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem::tiles {
@@ -61,11 +61,7 @@ template <class Body>
 int in_group(const Body& body) {
   Threads::Shared shared;
   int statuses[group_threads];
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < group_threads; ++i) {
-    threads.emplace_back([&, i] { statuses[i] = body(Threads(&shared, i)); });
-  }
-  for (auto& thread : threads) thread.join();
+  tests::run_together(group_threads, [&](unsigned i) { statuses[i] = body(Threads(&shared, i)); });
   for (const int status : statuses) EXPECT_EQ(status, statuses[0]);
   return statuses[0];
 }

@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <barrier>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 #include "support/device_access.hpp"
 #include "support/place.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem_impl::parts {
@@ -184,17 +183,13 @@ TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
 TEST(ShmemTransfer, LosesNoAtomicOfAnyPeOrThread) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     const Objects objects(pe);
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread < 2; ++thread) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 20; ++i) {
-          std::uint64_t before = 0;
-          EXPECT_TRUE(succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, 0)));
-          EXPECT_TRUE(succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, nullptr, 0)));
-        }
-      });
-    }
-    for (auto& thread : threads) thread.join();
+    tests::run_together(2, [&](int) {
+      for (int i = 0; i < 20; ++i) {
+        std::uint64_t before = 0;
+        EXPECT_TRUE(succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, 0)));
+        EXPECT_TRUE(succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, nullptr, 0)));
+      }
+    });
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
     ASSERT_TRUE(succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_FETCH, 0, 0, &seen, 0)));
@@ -247,19 +242,12 @@ TEST(ShmemTransfer, GetsOfAllThreadsSucceedIfAnEngineCannotRun) {
   for (int repeat = 0; repeat < 10; ++repeat) {  // only the first gets of a job encounter it
     run_shmem_job(job, [&](core::Pe& pe) {
       constexpr std::size_t size = 5000;
-      constexpr int n_threads = 4;
       auto* const object = tests::zeroed<char>(pe, size);
-      std::barrier together(n_threads);
-      std::vector<std::thread> threads;
-      for (int i = 0; i < n_threads; ++i) {
-        threads.emplace_back([&] {
-          std::vector<std::uint8_t> seen(size, 0xee);
-          together.arrive_and_wait();
-          EXPECT_TRUE(succeeded(pe.transfers().get(seen.data(), object, size, 1 - pe.pe(), false)));
-          EXPECT_EQ(tests::first_difference(seen, std::vector<std::uint8_t>(size)), size);
-        });
-      }
-      for (auto& thread : threads) thread.join();
+      tests::run_together(4, [&](int) {
+        std::vector<std::uint8_t> seen(size, 0xee);
+        EXPECT_TRUE(succeeded(pe.transfers().get(seen.data(), object, size, 1 - pe.pe(), false)));
+        EXPECT_EQ(tests::first_difference(seen, std::vector<std::uint8_t>(size)), size);
+      });
       ASSERT_TRUE(succeeded(pe.barrier_all()));
     });
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::shmem_impl::proxy {
 namespace {
@@ -77,18 +78,14 @@ TEST_F(ProxyTest, ExecutesEachCommandOnceInThreadOrder) {
   constexpr std::uint64_t n_threads = 6;
   constexpr std::uint64_t each = 3 * proxy_places / 2;
   ASSERT_TRUE(succeeded(proxy_->serve()));
-  std::vector<std::thread> threads;
-  for (std::uint64_t number = 0; number < n_threads; ++number) {
-    threads.emplace_back([&, number] {
-      for (std::uint64_t i = 0; i < each; ++i) {
-        const std::uint64_t operand = number << 32 | i;
-        const ProxyWait wait = i % 97 == 0 ? ProxyWait::done : i % 89 == 0 ? ProxyWait::begun : ProxyWait::nothing;
-        const std::uint64_t answer = send_to_proxy(state_, put(operand, wait));
-        ASSERT_EQ(answer, wait == ProxyWait::done ? operand + 1 : 0) << "thread " << number << ", command " << i;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  tests::run_together(n_threads, [&](std::uint64_t number) {
+    for (std::uint64_t i = 0; i < each; ++i) {
+      const std::uint64_t operand = number << 32 | i;
+      const ProxyWait wait = i % 97 == 0 ? ProxyWait::done : i % 89 == 0 ? ProxyWait::begun : ProxyWait::nothing;
+      const std::uint64_t answer = send_to_proxy(state_, put(operand, wait));
+      ASSERT_EQ(answer, wait == ProxyWait::done ? operand + 1 : 0) << "thread " << number << ", command " << i;
+    }
+  });
   ASSERT_TRUE(succeeded(proxy_->drain(20s)));
   proxy_->stop();
   std::vector<std::uint64_t> next(n_threads);
