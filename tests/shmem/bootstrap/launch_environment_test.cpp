@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
@@ -20,42 +21,26 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* all_names[] = {"GDRKIT_SHMEM_PE",
-                                     "GDRKIT_SHMEM_NPES",
-                                     "GDRKIT_SHMEM_LOCAL_INDEX",
-                                     "GDRKIT_SHMEM_ROOT",
-                                     "GDRKIT_SHMEM_LISTEN_FD",
-                                     "GDRKIT_SHMEM_TOKEN",
-                                     "GDRKIT_SHMEM_TOKEN_FILE",
-                                     "RANK",
-                                     "WORLD_SIZE",
-                                     "LOCAL_RANK",
-                                     "MASTER_ADDR",
-                                     "MASTER_PORT",
-                                     "OMPI_COMM_WORLD_RANK",
-                                     "OMPI_COMM_WORLD_SIZE",
-                                     "OMPI_COMM_WORLD_LOCAL_RANK",
-                                     "PMI_RANK",
-                                     "PMI_SIZE",
-                                     "PMI_LOCAL_RANK",
-                                     "MPI_LOCALRANKID",
-                                     "SLURM_PROCID",
-                                     "SLURM_STEP_NUM_TASKS",
-                                     "SLURM_LOCALID",
-                                     "TORCHELASTIC_RUN_ID",
-                                     "TORCHELASTIC_RESTART_COUNT",
-                                     "PMIX_NAMESPACE",
-                                     "PMI_FD"};
+constexpr const char* all_names =
+    "GDRKIT_SHMEM_PE GDRKIT_SHMEM_NPES GDRKIT_SHMEM_LOCAL_INDEX GDRKIT_SHMEM_ROOT GDRKIT_SHMEM_LISTEN_FD "
+    "GDRKIT_SHMEM_TOKEN GDRKIT_SHMEM_TOKEN_FILE RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT "
+    "OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK PMI_RANK PMI_SIZE PMI_LOCAL_RANK "
+    "MPI_LOCALRANKID SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_LOCALID TORCHELASTIC_RUN_ID "
+    "TORCHELASTIC_RESTART_COUNT PMIX_NAMESPACE PMI_FD";
 
 /// Only these variables are set while it lives.
 class Variables {
  public:
   explicit Variables(const std::vector<std::pair<const char*, std::string>>& set) {
-    for (const char* name : all_names) ::unsetenv(name);
+    unset_all();
     for (const auto& [name, value] : set) ::setenv(name, value.c_str(), 1);
   }
-  ~Variables() {
-    for (const char* name : all_names) ::unsetenv(name);
+  ~Variables() { unset_all(); }
+
+ private:
+  static void unset_all() {
+    std::istringstream names(all_names);
+    for (std::string name; names >> name;) ::unsetenv(name.c_str());
   }
 };
 
