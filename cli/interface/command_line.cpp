@@ -47,8 +47,7 @@ void ask_for_emulation(const CommandLine& line) {
     reject(format("gdrkit %s: cannot combine --emulated with --backend %s; omit one", line.name, (*value)->c_str()));
   }
   if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0)
-    throw Failure(ExitCode::failed, format("gdrkit %s: cannot set GDRKIT_BACKEND=emulated for --emulated: %s",
-                                           line.name, std::strerror(errno)));
+    fail(format("gdrkit %s: cannot set GDRKIT_BACKEND=emulated for --emulated: %s", line.name, std::strerror(errno)));
 }
 
 }  // namespace

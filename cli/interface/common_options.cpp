@@ -13,7 +13,7 @@ namespace {
 
 void set(const char* name, const std::string& value) {
   if (!value.empty() && ::setenv(name, value.c_str(), 1) != 0) {
-    throw Failure(ExitCode::failed, format("cannot set %s=%s: %s", name, value.c_str(), std::strerror(errno)));
+    fail(format("cannot set %s=%s: %s", name, value.c_str(), std::strerror(errno)));
   }
 }
 
@@ -25,9 +25,7 @@ void check_copy_kernel(const std::string& wanted) {
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
     if (wanted == name) {
       if (is_usable != 0) return;
-      throw Failure(
-          ExitCode::cannot_run,
-          format("this CPU does not support the copy kernel '%s'; gdrkit info lists the supported ones", name));
+      cannot_run(format("this CPU does not support the copy kernel '%s'; gdrkit info lists the supported ones", name));
     }
     names += std::string(names.empty() ? "" : ", ") + name;
   }

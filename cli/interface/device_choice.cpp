@@ -75,7 +75,7 @@ DeviceChoice choose_device(const GpuFacts& facts) {
   const std::string backend = facts.forced_backend.empty() ? "" : " with the backend '" + facts.forced_backend + "'";
   const std::string cause =
       facts.device_node.empty() ? "no GPU was found (" + facts.cuda_failure + ")" : facts.cuda_failure;
-  throw Failure(ExitCode::cannot_run, "cannot use " + gpu + backend + ": " + cause + how_to_emulate);
+  cannot_run("cannot use " + gpu + backend + ": " + cause + how_to_emulate);
 }
 
 std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
@@ -89,8 +89,7 @@ std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int or
     const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
     const std::string text = device.error().text();
     const bool has_operation = text.starts_with("cannot open");
-    throw Failure(ExitCode::cannot_run,
-                  name + (has_operation ? "" : format("cannot open device %d: ", ordinal)) + text);
+    cannot_run(name + (has_operation ? "" : format("cannot open device %d: ", ordinal)) + text);
   }
   return std::move(*device);
 }

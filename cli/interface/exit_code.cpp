@@ -10,6 +10,8 @@
 namespace gdrkit::cli {
 
 void reject(const std::string& message) { throw Failure(ExitCode::usage, message); }
+void fail(const std::string& message) { throw Failure(ExitCode::failed, message); }
+void cannot_run(const std::string& message) { throw Failure(ExitCode::cannot_run, message); }
 
 void fail_assertion(const char* expression, const char* file, int line, const std::string& reason) {
   const std::string assertion = format("Assertion \"%s\" failed at %s:%d", expression, file, line);

@@ -28,6 +28,10 @@ class Failure : public std::runtime_error {
 
 /// Throws Failure(usage): the command line is wrong.
 [[noreturn]] void reject(const std::string& message);
+/// Throws Failure(failed).
+[[noreturn]] void fail(const std::string& message);
+/// Throws Failure(cannot_run): the machine lacks something that the tool requires.
+[[noreturn]] void cannot_run(const std::string& message);
 /// Ends the tool because a check failed. `reason` is the error message; if it is "", the assertion is printed.
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line, const std::string& reason);
 

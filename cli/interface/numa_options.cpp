@@ -109,9 +109,8 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   platform::Placed placed = placement->on(choice.pair);
   if (!placed.is_as_wanted()) {
     const std::string cause = placed.notes.empty() ? placed.line() : joined(placed.notes, "; ");
-    throw Failure(ExitCode::cannot_run,
-                  format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind",
-                         choice.pair.cpu_node, choice.pair.memory_node, cause.c_str()));
+    cannot_run(format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind",
+                      choice.pair.cpu_node, choice.pair.memory_node, cause.c_str()));
   }
   return placed;
 }

@@ -66,10 +66,10 @@ std::string folder_of(const std::string& path) {
 
 void write_directly(const std::string& path, const std::string& content) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) throw Failure(ExitCode::failed, cannot(path, errno));
+  if (file < 0) fail(cannot(path, errno));
   int error = write_all(file, content);
   if (::close(file) != 0 && error == 0) error = errno;
-  if (error != 0) throw Failure(ExitCode::failed, cannot(path, error));
+  if (error != 0) fail(cannot(path, error));
 }
 
 /// The old file's mode, or the default mode of a new one.
@@ -112,7 +112,7 @@ void write_whole_file(const std::string& path, const std::string& content) {
   const SizeLimitIgnored ignored;
   std::string neighbour = target + ".XXXXXX";
   const int file = ::mkostemp(neighbour.data(), O_CLOEXEC);
-  if (file < 0) throw Failure(ExitCode::failed, cannot(path, errno));
+  if (file < 0) fail(cannot(path, errno));
   int error = write_all(file, content);
   if (error == 0 && ::fchmod(file, mode_for(target)) != 0) error = errno;
   // Ensures that the data is on disk before the rename: a full disk may only fail here.
@@ -121,7 +121,7 @@ void write_whole_file(const std::string& path, const std::string& content) {
   if (error == 0 && ::rename(neighbour.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return;
   ::unlink(neighbour.c_str());
-  throw Failure(ExitCode::failed, cannot(path, error) + "; the old content is unchanged");
+  fail(cannot(path, error) + "; the old content is unchanged");
 }
 
 }  // namespace gdrkit::cli

@@ -84,11 +84,10 @@ GpuChoice choose_by_rank(const Options& options, const std::vector<NamedGpu>& gp
 
 GpuChoice choose(const Options& options, const MachineView& view, const RankLayout& layout) {
   if (layout.ranks.empty()) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       layout.tree.pci_outcome == Outcome::found
-                           ? "gdrkit bind: cannot bind the process: found no NVIDIA GPU among " +
-                                 cli::counted(layout.tree.pci_count, "PCI device")
-                           : "gdrkit bind: cannot determine whether this machine has a GPU: " + layout.tree.pci_reason);
+    cli::cannot_run(layout.tree.pci_outcome == Outcome::found
+                        ? "gdrkit bind: cannot bind the process: found no NVIDIA GPU among " +
+                              cli::counted(layout.tree.pci_count, "PCI device")
+                        : "gdrkit bind: cannot determine whether this machine has a GPU: " + layout.tree.pci_reason);
   }
   const auto gpus = named_gpus(view, layout);
   const UsableGpus usable =
@@ -175,9 +174,8 @@ void write_bind_json(const cli::DocumentOption& option, const Binding& binding) 
 void bind_process(const MachineView& view, const RankPlace& place) {
   auto& calls = platform::real_placement_calls();
   if (const int error = calls.bind_thread(place.cpus); error < 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit bind: cannot bind the process to CPUs %s: %s",
-                                   platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
+    cli::fail(cli::format("gdrkit bind: cannot bind the process to CPUs %s: %s",
+                          platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
   }
   // With one node the call has no effect. Skipping it avoids a note in containers that forbid it.
   if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
@@ -205,9 +203,7 @@ std::optional<std::vector<int>> allowed_cpus(const Options& options, const Machi
   if (options.is_dry && !view.is_live()) return recorded_cpus(view);
   std::vector<int> cpus;
   if (const int error = platform::real_placement_calls().allowed_cpus(&cpus); error < 0) {
-    throw cli::Failure(
-        cli::ExitCode::failed,
-        cli::format("gdrkit bind: cannot read the CPUs that this process may use: %s", std::strerror(-error)));
+    cli::fail(cli::format("gdrkit bind: cannot read the CPUs that this process may use: %s", std::strerror(-error)));
   }
   return cpus;
 }
@@ -220,9 +216,8 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
   const GpuChoice chosen = choose(options, view, layout);
   const RankPlace& place = layout.ranks[chosen.gpu];
   if (place.cpus.empty())
-    throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit bind: cannot bind the process: " +
-                           (place.notes.empty() ? std::string("no CPU is left for the process") : place.notes.back()));
+    cli::fail("gdrkit bind: cannot bind the process: " +
+              (place.notes.empty() ? std::string("no CPU is left for the process") : place.notes.back()));
   const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), program};
   if (options.json.is_given) write_bind_json(options.json, binding);
   if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {
@@ -231,7 +226,7 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
   if (options.is_dry) return cli::ExitCode::ok;
   bind_process(view, place);
   if (!binding.ucx_device.empty() && ::setenv("UCX_NET_DEVICES", binding.ucx_device.c_str(), 0) != 0) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES: out of memory");
+    cli::fail("gdrkit bind: cannot set UCX_NET_DEVICES: out of memory");
   }
   return std::nullopt;
 }
@@ -241,8 +236,8 @@ cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
     cli::reject("gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
   if (options.json.is_on_stdout() && !options.is_dry)
     cli::reject(
-        "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use "
-        "--json=FILE or --dry-run");
+        "gdrkit bind: cannot write JSON to standard output: the program uses standard output; use --json=FILE or "
+        "--dry-run");
   try {
     if (const auto printed = bind_near_gpu(options, *program)) return *printed;
   } catch (const cli::Failure& failure) {

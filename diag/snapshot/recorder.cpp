@@ -194,10 +194,8 @@ Item* Recorder::keep(const Step& step) {
   Item& item = place->second;
   if (!is_new) return &item;
   if (recording_.items.size() > most_items) {
-    throw cli::Failure(
-        cli::ExitCode::failed,
-        cli::format("cannot record more than %zu files and folders; check that --root is a recording of a machine",
-                    most_items));
+    cli::fail(cli::format(
+        "cannot record more than %zu files and folders; check that --root is a recording of a machine", most_items));
   }
   item.node = step.entry.node;
   item.is_seen = step.is_seen;
@@ -242,8 +240,7 @@ void Recorder::take_content(const std::string& path, Item& item) {
   item.content.assign(bytes.value.begin(), bytes.value.end());
   bytes_ += item.content.size();
   if (bytes_ > most_bytes) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("cannot record %s: the recording would exceed %zu MiB",
-                                                          path.c_str(), most_bytes >> 20));
+    cli::fail(cli::format("cannot record %s: the recording would exceed %zu MiB", path.c_str(), most_bytes >> 20));
   }
 }
 

@@ -44,7 +44,7 @@ char lower(char character) { return static_cast<char>(std::tolower(static_cast<u
 SaltedHash::Salt SaltedHash::random_salt() {
   Salt salt{};
   if (::getrandom(salt.data(), sizeof(salt), 0) != static_cast<ssize_t>(sizeof(salt))) {
-    throw cli::Failure(cli::ExitCode::failed, "cannot redact the recording: getrandom() returned no random numbers");
+    cli::fail("cannot redact the recording: getrandom() returned no random numbers");
   }
   return salt;
 }

@@ -40,8 +40,7 @@ cli::CommandLine command_line(ApiperfOptions* options) {
 }
 
 void check(const ApiperfOptions& options) {
-  if (options.size_bytes == 0)
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: cannot pin 0 bytes; use a size of at least 1");
+  if (options.size_bytes == 0) cli::reject("ERROR: -s, --size: cannot pin 0 bytes; use a size of at least 1");
   check_count("-n, --iterations", options.iterations, 1, most_kept);
   check_count("-w, --warm-up", options.warm_up, 0, most_kept);
 }

@@ -60,24 +60,21 @@ cli::CommandLine command_line(BandwidthOptions* options) {
 
 void check(const BandwidthOptions& options) {
   if (options.samples < 1 || options.samples > most_samples) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bandwidth: invalid --testSamples: use a number from 1 to %d", most_samples));
+    cli::reject(cli::format("gdrkit bandwidth: invalid --testSamples: use a number from 1 to %d", most_samples));
   }
   if (options.loops < 1 || options.loops > most_loops) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bandwidth: invalid --loopCount: use a number from 1 to %d", most_loops));
+    cli::reject(cli::format("gdrkit bandwidth: invalid --loopCount: use a number from 1 to %d", most_loops));
   }
   const bool has_size = options.buffer_bytes != BandwidthOptions::usual;
   const bool is_whole = options.buffer_bytes % mib == 0;
   if (has_size && (!is_whole || options.buffer_bytes < mib || options.buffer_bytes > most_buffer_bytes)) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         "gdrkit bandwidth: invalid --bufferSize: use a whole number of MiB from 1 to 1048576, for example 64 or 1G");
   }
   if (options.json.is_on_stdout() && options.prints_nvbandwidth_json) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bandwidth: the two options --json and -j (nvbandwidth's JSON) cannot both write to "
-                       "standard output; use --json=FILE");
+    cli::reject(
+        "gdrkit bandwidth: the two options --json and -j (nvbandwidth's JSON) cannot both write to standard output; "
+        "use --json=FILE");
   }
 }
 
@@ -94,9 +91,8 @@ std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selec
     if (is_plain && (is_chosen || test->mover == Mover::copy_engine)) {
       tests.push_back(test);
     } else if (is_chosen) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         std::string("cannot measure ") + test->name +
-                             " with --numa all: only one-way copies between host and GPU are supported; omit --numa");
+      cli::reject(std::string("cannot measure ") + test->name +
+                  " with --numa all: only one-way copies between host and GPU are supported; omit --numa");
     }
   }
   return tests;
@@ -110,7 +106,7 @@ NumaSweep sweep(const std::vector<const TestCase*>& tests, Gpus* gpus, const Run
                           run_options.buffer_bytes, "GB/s", false, static_cast<std::size_t>(run_options.loops),
                           test->name, test->mover == Mover::copy_engine ? "copy_engine" : "gpu_kernel"});
     if (test->mover == Mover::gpu_kernel && !gpus->why_no_kernels().empty()) {
-      throw cli::Failure(cli::ExitCode::cannot_run, gpus->why_no_kernels());
+      cli::cannot_run(gpus->why_no_kernels());
     }
   }
   platform::Placement placement = cli::placement_for(gpus->current(0));

@@ -173,10 +173,9 @@ void CellRun::verify(Jobs* jobs) {
   for (const Job& job : jobs->all) {
     const auto wrong = pattern_.first_wrong(pool_[job.target], job.source + 1, job.size_bytes);
     if (!wrong.has_value()) continue;
-    throw cli::Failure(
-        cli::ExitCode::failed,
-        cli::format("the copy from %s to %s wrote wrong data at offset %zu of %zu bytes",
-                    place_name(job.plan.source).c_str(), place_name(job.plan.target).c_str(), *wrong, job.size_bytes));
+    cli::fail(cli::format("the copy from %s to %s wrote wrong data at offset %zu of %zu bytes",
+                          place_name(job.plan.source).c_str(), place_name(job.plan.target).c_str(), *wrong,
+                          job.size_bytes));
   }
 }
 
@@ -225,8 +224,7 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
     demand(gpus_.kernels(plan.runner).launch(parameters, {1, 1}, {}));
     demand(device.synchronize(platform::Stream{}));
     demand(device.copy_to_host(&found, parameters.state, sizeof(found)));
-    if (found.last != last)
-      throw cli::Failure(cli::ExitCode::failed, "the measurement is invalid: the GPU kernel read a wrong pointer");
+    if (found.last != last) cli::fail("the measurement is invalid: the GPU kernel read a wrong pointer");
     if (number >= 0) {
       values.samples[0].push_back(static_cast<double>(found.elapsed_ns) / static_cast<double>(options_.chase_steps));
     }

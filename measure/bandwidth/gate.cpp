@@ -48,8 +48,8 @@ void Gate::reset() {
 
 void Gate::hold(int gpu, platform::Stream stream) {
   if (held_ == most_streams)
-    throw cli::Failure(cli::ExitCode::failed, "cannot start copies in more than " + std::to_string(most_streams) +
-                                                  " streams at the same time; use fewer GPUs (CUDA_VISIBLE_DEVICES)");
+    cli::fail("cannot start copies in more than " + std::to_string(most_streams) +
+              " streams at the same time; use fewer GPUs (CUDA_VISIBLE_DEVICES)");
   std::uint32_t* end = words() + first_end + held_++;
   store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   platform::Device& device = gpus_.current(gpu);
@@ -84,9 +84,7 @@ void Gate::open() { store(words(), 1); }
 void Gate::check() const {
   for (std::size_t number = 0; number < held_; ++number) {
     if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
-    throw cli::Failure(
-        cli::ExitCode::failed,
-        "the measurement is invalid: the copies were not enqueued in time; measure again on an idle CPU");
+    cli::fail("the measurement is invalid: the copies were not enqueued in time; measure again on an idle CPU");
   }
 }
 

@@ -21,7 +21,7 @@ std::vector<std::unique_ptr<platform::Device>> open_all(const cli::DeviceChoice&
 }  // namespace
 
 void demand(const base::Status& result) {
-  if (!result.has_value()) throw cli::Failure(cli::ExitCode::failed, result.error().text());
+  if (!result.has_value()) cli::fail(result.error().text());
 }
 
 Gpus::Gpus(const cli::DeviceChoice& choice, const cli::NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
@@ -66,8 +66,7 @@ platform::Device& Gpus::current(int number) {
 platform::GpuKernels& Gpus::kernels(int number) {
   (void)current(number);
   auto& kernels = gpus_[static_cast<std::size_t>(number)].kernels;
-  if (!kernels.has_value())
-    throw cli::Failure(cli::ExitCode::failed, gpus_[static_cast<std::size_t>(number)].why_no_kernels);
+  if (!kernels.has_value()) cli::fail(gpus_[static_cast<std::size_t>(number)].why_no_kernels);
   return *kernels;
 }
 

@@ -28,7 +28,7 @@ struct Gpu {
 void demand(const base::Status& result);
 template <class T>
 T demand(base::Result<T> result) {
-  if (!result.has_value()) throw cli::Failure(cli::ExitCode::failed, result.error().text());
+  if (!result.has_value()) cli::fail(result.error().text());
   return std::move(*result);
 }
 

@@ -21,14 +21,13 @@ const TestCase* find_test(const std::string& word) {
   const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
   if (error == std::errc() && stop == word.data() + word.size()) {
     if (index < all.size()) return &all[index];
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("unknown test %s: tests are numbered from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
+    cli::reject(cli::format("unknown test %s: tests are numbered from 0 to %zu", word.c_str(), all.size() - 1) +
+                list_hint);
   }
   for (const TestCase& test : all) {
     if (word == test.name) return &test;
   }
-  throw cli::Failure(cli::ExitCode::usage, "unknown test '" + word + "'" + list_hint);
+  cli::reject("unknown test '" + word + "'" + list_hint);
 }
 
 const char* arrow(const TestCase& test) {
@@ -138,7 +137,7 @@ std::string TestCase::title() const {
 std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                           const std::vector<std::string>& prefixes) {
   if (!names.empty() && !prefixes.empty()) {
-    throw cli::Failure(cli::ExitCode::usage, "cannot combine --testcase with --testcasePrefixes; omit one");
+    cli::reject("cannot combine --testcase with --testcasePrefixes; omit one");
   }
   std::vector<const TestCase*> selected;
   for (const std::string& name : names) {
@@ -151,9 +150,7 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
     for (const std::string& prefix : prefixes) is_meant = is_meant || std::string(test.name).rfind(prefix, 0) == 0;
     if (is_meant) selected.push_back(&test);
   }
-  if (selected.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       std::string("no test name begins with a prefix of --testcasePrefixes") + list_hint);
+  if (selected.empty()) cli::reject(std::string("no test name begins with a prefix of --testcasePrefixes") + list_hint);
   return selected;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 void print(std::FILE* out, const std::string& text) {
   if (std::fputs(text.c_str(), out) < 0 || std::fflush(out) != 0) {
-    throw cli::Failure(cli::ExitCode::failed, std::string("cannot write the output: ") + std::strerror(errno));
+    cli::fail(std::string("cannot write the output: ") + std::strerror(errno));
   }
 }
 

@@ -39,7 +39,7 @@ Result read_result_file(const std::string& path) {
   try {
     return read_result(path);
   } catch (const BadResult& bad) {
-    throw cli::Failure(cli::ExitCode::usage, std::string("gdrkit bench: ") + bad.what());
+    cli::reject(std::string("gdrkit bench: ") + bad.what());
   }
 }
 
@@ -64,17 +64,15 @@ CompareRun::CompareRun(const BenchOptions& options)
 
 void CompareRun::check(const Result& head) const {
   const std::string never = why_no_comparison(old_, head, options_.compare_path);
-  if (!never.empty()) throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + never);
+  if (!never.empty()) cli::reject("gdrkit bench: " + never);
   if (old_.series.empty()) {
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: cannot compare with " + options_.compare_path +
-                                                 ": it has no values for the requested sections and sizes; "
-                                                 "request others, or omit --only and --sizes");
+    cli::reject("gdrkit bench: cannot compare with " + options_.compare_path +
+                ": it has no values for the requested sections and sizes; request others, or omit --only and --sizes");
   }
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + options_.compare_path +
-                                               " was measured on another machine: " + joined(differences) +
-                                               "; use --force to compare them anyway");
+  cli::reject("gdrkit bench: " + options_.compare_path + " was measured on another machine: " + joined(differences) +
+              "; use --force to compare them anyway");
 }
 
 CompareReport CompareRun::compare_with(const Result& current, Session* session) {
@@ -84,8 +82,8 @@ CompareReport CompareRun::compare_with(const Result& current, Session* session) 
   report.settings = setting_differences(old_, current);
   report.comparison = compare(old_, current);
   if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: cannot compare with " + options_.compare_path +
-                                                 ": no section and size was measured in both results");
+    cli::reject("gdrkit bench: cannot compare with " + options_.compare_path +
+                ": no section and size was measured in both results");
   }
   // A quick run measures fewer sizes, and --sizes rounds or omits some. Those points are not missing.
   if (session != nullptr && (options_.is_quick || !options_.sizes.empty())) report.comparison.vanished.clear();

@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 [[noreturn]] void refuse(const std::string& sentence) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + sentence + "\nTry: gdrkit bench --help");
+  cli::reject("gdrkit bench: " + sentence + "\nTry: gdrkit bench --help");
 }
 
 template <class Number>

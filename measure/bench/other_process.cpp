@@ -59,7 +59,7 @@ measure::Result result_of_process(const std::string& program, const std::vector<
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw cli::Failure(cli::ExitCode::failed, std::strerror(errno));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) cli::fail(std::strerror(errno));
   std::fflush(nullptr);  // otherwise the child would print it too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -68,14 +68,13 @@ measure::Result result_of_process(const std::string& program, const std::vector<
   ::close(ends[1]);
   const std::string text = child < 0 ? "" : read_all(ends[0]);
   ::close(ends[0]);
-  if (child < 0)
-    throw cli::Failure(cli::ExitCode::failed, "cannot start a process: " + cli::fork_error_text(fork_error));
+  if (child < 0) cli::fail("cannot start a process: " + cli::fork_error_text(fork_error));
   const std::string ended = end_of(child);
   try {
     // A result that is not ok has its own exit code, and contains the reason.
     return measure::result_from_json(text, "its result");
   } catch (const measure::BadResult& bad) {
-    throw cli::Failure(cli::ExitCode::failed, ended + (text.empty() ? "" : std::string("; ") + bad.what()));
+    cli::fail(ended + (text.empty() ? "" : std::string("; ") + bad.what()));
   }
 }
 

@@ -212,8 +212,7 @@ NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const Ma
        {"from device, " + bytes, "from_device", size, "GB/s", false, request.read_iterations}},
       [&] {
         const auto results = measure_bandwidth(device, buffer, device_address, request, &silence);
-        if (!results.front().is_verified())
-          throw cli::Failure(cli::ExitCode::failed, "the copied data differ from the source");
+        if (!results.front().is_verified()) cli::fail("the copied data differ from the source");
         return std::vector<double>{gb_per_s(results.front().write_mib_per_s), gb_per_s(results.front().read_mib_per_s)};
       });
 }
@@ -222,7 +221,7 @@ cli::ExitCode run(cli::Front front, const CopybwOptions& options) {
   const BandwidthRequest request = request_of(options);
   ToolRun run(front, options.common, options.numa);
   if (run.is_sweep() && options.is_sweep) {
-    throw cli::Failure(cli::ExitCode::usage, "--numa all measures one size (--copy-size); omit --sweep");
+    cli::reject("--numa all measures one size (--copy-size); omit --sweep");
   }
   CopybwReport report;
   const auto device = run.open(&report);
@@ -259,12 +258,11 @@ cli::ExitCode run(cli::Front front, const CopybwOptions& options) {
 
 std::vector<std::size_t> copy_sizes(const CopybwOptions& options) {
   const std::size_t copy_size = options.copy_size_bytes == 0 ? options.size_bytes : options.copy_size_bytes;
-  if (options.offset_bytes % 4 != 0)
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: offset must be multiple of 4 bytes");
+  if (options.offset_bytes % 4 != 0) cli::reject("ERROR: offset must be multiple of 4 bytes");
   if (options.offset_bytes > options.size_bytes || copy_size > options.size_bytes - options.offset_bytes) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: offset + copy size run past the end of the buffer");
+    cli::reject("ERROR: offset + copy size run past the end of the buffer");
   }
-  if (copy_size == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: cannot copy 0 bytes; use a larger size");
+  if (copy_size == 0) cli::reject("ERROR: cannot copy 0 bytes; use a larger size");
   check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
   check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   if (!options.is_sweep) return {copy_size};

@@ -44,19 +44,17 @@ cli::CommandLine command_line(CopylatOptions* options) {
 }
 
 void check(const CopylatOptions& options) {
-  if (options.size_bytes == 0)
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: cannot copy 0 bytes; use a larger size");
+  if (options.size_bytes == 0) cli::reject("ERROR: -s, --size: cannot copy 0 bytes; use a larger size");
   const CopylatOptions unchanged;
   if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
                             options.raw_batch_us != unchanged.raw_batch_us)) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: cannot use --raw-kind, --rounds or --batch-us without --raw");
+    cli::reject("ERROR: cannot use --raw-kind, --rounds or --batch-us without --raw");
   }
   if (!options.with_pin_cost &&
       (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: cannot use --pin-size or --pin-repeats without --pin-cost");
+    cli::reject("ERROR: cannot use --pin-size or --pin-repeats without --pin-cost");
   }
-  if (options.pin_size_bytes == 0)
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size: cannot pin 0 bytes; use a size of at least 1");
+  if (options.pin_size_bytes == 0) cli::reject("ERROR: --pin-size: cannot pin 0 bytes; use a size of at least 1");
   check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
   check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   check_count("--rounds", options.raw_rounds, 1, most_rounds);
@@ -78,16 +76,14 @@ measure::RawKind find_raw_kind(const std::string& name) {
   measure::RawKind kind{};
   if (name == "widest") {
     if (!measure::widest_raw_kind(&kind))
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         "cannot run --raw: this CPU supports none of SSE4.1, AVX2 and AVX-512");
+      cli::cannot_run("cannot run --raw: this CPU supports none of SSE4.1, AVX2 and AVX-512");
     return kind;
   }
   for (const auto candidate :
        {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41, measure::RawKind::gdrcopy}) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
-  throw cli::Failure(cli::ExitCode::cannot_run,
-                     "cannot run --raw: this CPU does not support the raw loop '" + name + "'; use --raw-kind widest");
+  cli::cannot_run("cannot run --raw: this CPU does not support the raw loop '" + name + "'; use --raw-kind widest");
 }
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
@@ -119,14 +115,10 @@ class Copylat {
  private:
   void check_sweep() const {
     if (options_.with_raw || options_.with_pin_cost || options_.with_driver_copies) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          "--numa all measures only copies through the mapping; omit --raw, --pin-cost and --with-cumemcpy");
+      cli::reject("--numa all measures only copies through the mapping; omit --raw, --pin-cost and --with-cumemcpy");
     }
     if (options_.size_bytes < sweep_sizes[0]) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          cli::format("cannot run --numa all: the size is too small; use --size %zu or more", sweep_sizes[0]));
+      cli::reject(cli::format("cannot run --numa all: the size is too small; use --size %zu or more", sweep_sizes[0]));
     }
   }
 
@@ -148,7 +140,7 @@ class Copylat {
     MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
     report_.mapping_type = buffer.mapping_type();
     if (options_.is_cold && buffer.info().mapping_type != GDR_MAPPING_TYPE_CACHING) {
-      throw cli::Failure(cli::ExitCode::usage, "ERROR: -C affects only cached mappings; omit -C, or use -M cache");
+      cli::reject("ERROR: -C affects only cached mappings; omit -C, or use -M cache");
     }
     if (options_.with_raw) {
       run_raw(buffer, memory);

@@ -16,9 +16,8 @@ namespace gdrkit::measure {
 HostBuffer::HostBuffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
   // The pages are touched below. Linux cannot fail then, and would kill a process.
   if (const std::size_t available = platform::available_host_bytes(); size_bytes > available) {
-    throw cli::Failure(cli::ExitCode::failed, "cannot allocate " + cli::size_text(size_bytes) +
-                                                  " of host memory for the copies: " + cli::rough_size_text(available) +
-                                                  " are available; choose a smaller size");
+    cli::fail("cannot allocate " + cli::size_text(size_bytes) + " of host memory for the copies: " +
+              cli::rough_size_text(available) + " are available; choose a smaller size");
   }
   // Not from the heap, whose pages an earlier memory policy may have placed elsewhere.
   void* mapped =

@@ -28,7 +28,7 @@ constexpr std::size_t end_at = 512;
 constexpr std::size_t data_at = 4096;
 
 void check(const base::Status& status) {
-  if (!status) throw cli::Failure(cli::ExitCode::failed, status.error().text());
+  if (!status) cli::fail(status.error().text());
 }
 
 /// Drains the write-combining buffers: the flag is in flight when the CPU begins to wait for the reply.
@@ -148,15 +148,15 @@ PingPongMatch::PingPongMatch(platform::Device* device, platform::GpuKernels* ker
     : device_(device), kernels_(kernels), request_(request), content_(request.data_bytes / sizeof(std::uint32_t)) {
   auto host =
       device->allocate(platform::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0));
-  if (!host) throw cli::Failure(cli::ExitCode::failed, host.error().text());
+  if (!host) cli::fail(host.error().text());
   host_ = std::move(*host);
   auto state = device->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PingPongState));
-  if (!state) throw cli::Failure(cli::ExitCode::failed, state.error().text());
+  if (!state) cli::fail(state.error().text());
   state_ = std::move(*state);
   auto* host_bytes = reinterpret_cast<std::uint8_t*>(host_.address());
   std::memset(host_bytes, 0, host_.size_bytes());
   const auto host_on_device = device->device_address(host_bytes);
-  if (!host_on_device) throw cli::Failure(cli::ExitCode::failed, host_on_device.error().text());
+  if (!host_on_device) cli::fail(host_on_device.error().text());
 
   const auto cpu_side = [&](bool is_mapped, std::size_t at) {
     return (is_mapped ? buffer.user_pointer() : host_bytes) + at;
@@ -182,7 +182,7 @@ PingPongMatch::PingPongMatch(platform::Device* device, platform::GpuKernels* ker
   parameters_.limit_ns = request.limit_ns;
   parameters_.is_gpu_first = request.is_gpu_first ? 1 : 0;
   auto made = device->create_stream();
-  if (!made) throw cli::Failure(cli::ExitCode::failed, made.error().text());
+  if (!made) cli::fail(made.error().text());
   stream_ = *made;
 }
 
@@ -309,10 +309,8 @@ double PingPongMatch::end(std::size_t rounds) {
   check(device_->copy_to_host(&state, parameters_.state, sizeof state));
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
-    throw cli::Failure(
-        cli::ExitCode::failed,
-        cli::format("the data are wrong: %zu of %zu words differ from those that were written before the flag", wrong,
-                    rounds * content_.size()));
+    cli::fail(cli::format("the data are wrong: %zu of %zu words differ from those that were written before the flag",
+                          wrong, rounds * content_.size()));
   }
   return static_cast<double>(state.elapsed_ns) / static_cast<double>(rounds);
 }
@@ -322,8 +320,7 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   measure::RawKind kind{};
   const bool needs_raw_loops = way == Way::raw && words_.data_bytes != 0 && words_.is_data_mapped;
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       "cannot copy data with --raw: this CPU supports none of SSE4.1, AVX2 and AVX-512");
+    cli::cannot_run("cannot copy data with --raw: this CPU supports none of SSE4.1, AVX2 and AVX-512");
   }
   const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
   const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;

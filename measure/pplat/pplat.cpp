@@ -61,9 +61,9 @@ cli::CommandLine command_line(PplatOptions* options) {
 }
 
 void check(const PplatOptions& options) {
-  if (options.data_bytes % 4 != 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: data_size must be divisible by 4.");
+  if (options.data_bytes % 4 != 0) cli::reject("ERROR: data_size must be divisible by 4.");
   if (options.data_bytes > most_data) {
-    throw cli::Failure(cli::ExitCode::usage, cli::format("ERROR: data_size must be at most %zu bytes", most_data));
+    cli::reject(cli::format("ERROR: data_size must be at most %zu bytes", most_data));
   }
   check_count("-t, --iterations", options.iterations, 1, most_round_trips);
   check_count("-u, --timeout", options.timeout_s, 0, most_timeout_s);
@@ -100,23 +100,21 @@ class Pplat {
   Pplat(cli::Front front, const PplatOptions& options)
       : run_(front, options.common, options.numa), options_(options), request_(request_of(options)) {
     if (run_.is_sweep() && options.with_raw) {
-      throw cli::Failure(cli::ExitCode::usage, "--numa all measures only round trips through the mapping; omit --raw");
+      cli::reject("--numa all measures only round trips through the mapping; omit --raw");
     }
     if (options.with_raw && !request_.uses_mapping()) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "cannot run --raw: the flags and the data are all in host memory; use -G gpumem or -C gpumem");
+      cli::reject("cannot run --raw: the flags and the data are all in host memory; use -G gpumem or -C gpumem");
     }
   }
 
   cli::ExitCode run() {
     device_ = run_.open(&report_);
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
-    if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, loaded.error().text());
+    if (!loaded) cli::cannot_run(loaded.error().text());
     kernels_ = std::make_unique<platform::GpuKernels>(std::move(*loaded));
     if (request_.shape.blocks > kernels_->resident_blocks()) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         cli::format("ERROR: cannot run %u blocks: this GPU runs only %u at once; use fewer blocks",
-                                     request_.shape.blocks, kernels_->resident_blocks()));
+      cli::reject(cli::format("ERROR: cannot run %u blocks: this GPU runs only %u at once; use fewer blocks",
+                              request_.shape.blocks, kernels_->resident_blocks()));
     }
     run_on_buffer();
     if (options_.common.json.is_given) write_pplat_json(options_, report_);

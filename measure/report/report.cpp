@@ -34,7 +34,7 @@ std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
     try {
       results.push_back(measure::read_result(path == "-" ? "/dev/stdin" : path));
     } catch (const measure::BadResult& bad) {
-      throw cli::Failure(cli::ExitCode::usage, std::string("gdrkit report: ") + bad.what());
+      cli::reject(std::string("gdrkit report: ") + bad.what());
     }
   }
   return results;
@@ -43,35 +43,30 @@ std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
 void print(const std::string& html) {
   // A full disk or a closed pipe, which would otherwise go unnoticed.
   if (std::fwrite(html.data(), 1, html.size(), stdout) != html.size() || std::fflush(stdout) != 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit report: cannot write the page to standard output: " + std::string(std::strerror(errno)));
+    cli::fail("gdrkit report: cannot write the page to standard output: " + std::string(std::strerror(errno)));
   }
 }
 
 /// Throws Failure(usage) if there is no input, or if the page would replace an input or fill a terminal.
 void check(const ReportOptions& options, bool is_terminal) {
   if (options.inputs.empty()) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         "gdrkit report: no result given; give a result file, for example from 'gdrkit bench --json=FILE'\n"
         "Try: gdrkit report --help");
   }
   for (const std::string& input : options.inputs) {
     if (options.json.is_in_file() && cli::are_one_file(input, options.json.path)) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit report: " + input + " is an input, which --json would replace; give another file");
+      cli::reject("gdrkit report: " + input + " is an input, which --json would replace; give another file");
     }
   }
   if (options.output.empty()) {
     if (!is_terminal || options.json.is_on_stdout()) return;
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit report: cannot write HTML to a terminal; give a file with -o, or redirect stdout");
+    cli::reject("gdrkit report: cannot write HTML to a terminal; give a file with -o, or redirect stdout");
   }
   for (const std::string& input : options.inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, options.output, error)) {
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit report: " + options.output +
-                                                   " is an input, which the page would replace; give another file");
+      cli::reject("gdrkit report: " + options.output + " is an input, which the page would replace; give another file");
     }
   }
 }

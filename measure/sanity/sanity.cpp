@@ -139,9 +139,8 @@ Findings find_out(const SanityOptions& options) {
 std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityOptions& options) {
   for (const std::string& name : options.names) {
     if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "Error: cannot find the test '" + name + "'; --list lists them\n" +
-                             cli::format("Error: Encountered an error or a test failure with status=%d", EINVAL));
+      cli::reject("Error: cannot find the test '" + name + "'; --list lists them\n" +
+                  cli::format("Error: Encountered an error or a test failure with status=%d", EINVAL));
     }
   }
   std::vector<SanityTest> selected;
@@ -223,8 +222,7 @@ cli::ExitCode run(cli::Front front, const SanityOptions& options) {
     print_list(all);
     return cli::ExitCode::ok;
   }
-  if (options.limit_seconds < 1)
-    throw cli::Failure(cli::ExitCode::usage, "Error: --time-limit must be at least 1 second");
+  if (options.limit_seconds < 1) cli::reject("Error: --time-limit must be at least 1 second");
   cli::apply(options.common);
   const std::vector<SanityTest> selected = select(all, options);
   const Findings findings = find_out(options);

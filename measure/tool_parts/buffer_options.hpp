@@ -26,8 +26,7 @@ inline constexpr int most_rounds = 100'000;
 /// Throws Failure(usage) with `option` (under both its names, as "-w, --write-iterations") and the limits.
 inline void check_count(const char* option, int value, int least, int most) {
   if (value >= least && value <= most) return;
-  throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("ERROR: %s: %d is out of range: use %d to %d", option, value, least, most));
+  cli::reject(cli::format("ERROR: %s: %d is out of range: use %d to %d", option, value, least, most));
 }
 
 }  // namespace gdrkit::measure

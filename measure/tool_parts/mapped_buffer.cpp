@@ -43,10 +43,8 @@ std::string bar1_text(const platform::Device& device) {
 /// Lack of space for a pin or map is not a defect of the program: an error message, not an assertion.
 void check_room(const AlignedAllocation& memory, const char* verb, const char* call, int result) {
   if (result != ENOMEM && result != ENOSPC) return;
-  throw cli::Failure(
-      cli::ExitCode::failed,
-      cli::format("cannot %s %s of device memory: ", verb, cli::size_text(memory.rounded_bytes()).c_str()) +
-          call_failed(call, result) + bar1_text(memory.device()) + "; choose a smaller size, or unmap other buffers");
+  cli::fail(cli::format("cannot %s %s of device memory: ", verb, cli::size_text(memory.rounded_bytes()).c_str()) +
+            call_failed(call, result) + bar1_text(memory.device()) + "; choose a smaller size, or unmap other buffers");
 }
 
 }  // namespace
@@ -75,8 +73,7 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
   auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
   if (!allocation.has_value()) {
     // A kind that this device or driver does not support is not a failure of the test.
-    if (allocation.error().errno_value == EOPNOTSUPP)
-      throw cli::Failure(cli::ExitCode::cannot_run, allocation.error().text());
+    if (allocation.error().errno_value == EOPNOTSUPP) cli::cannot_run(allocation.error().text());
     if (allocation.error().errno_value == ENOMEM) refuse_size(device, rounded_bytes_, allocation.error().text());
     const int code = allocation.error().vendor_code;
     GDRKIT_TOOL_ASSERT(allocation.has_value(),
@@ -102,9 +99,8 @@ void AlignedAllocation::free() {
 gdr_t open_drop_in() {
   gdr_t context = gdr_open();
   if (context == nullptr) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        "gdr_open error: Is gdrdrv driver installed and loaded?\nNo backend can be used:\n" + cli::why_no_backend());
+    cli::cannot_run("gdr_open error: Is gdrdrv driver installed and loaded?\nNo backend can be used:\n" +
+                    cli::why_no_backend());
   }
   return context;
 }

@@ -71,9 +71,8 @@ NumaSweep sweep_nodes(platform::Placement* placement, const std::vector<NumaQuan
                              reason);
   }
   if (values.empty()) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       "cannot run --numa all: no pair of a CPU node and a memory node can be used\n" +
-                           (sweep.left_out.empty() ? std::string() : sweep.left_out.front()));
+    cli::cannot_run("cannot run --numa all: no pair of a CPU node and a memory node can be used\n" +
+                    (sweep.left_out.empty() ? std::string() : sweep.left_out.front()));
   }
   for (std::size_t index = 0; index < quantities.size(); ++index) {
     Series series = series_of(quantities[index]);

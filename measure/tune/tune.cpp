@@ -68,9 +68,7 @@ class Tune {
     device_ = open_for_report(options_.common, &report_);
     const AlignedAllocation memory(device_.get(), platform::AllocationKind::cuda_malloc, memory_bytes);
     auto pinned = device_->allocate(platform::AllocationKind::host, memory_bytes);
-    if (!pinned)
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         std::string("cannot allocate pinned host memory: ") + pinned.error().text());
+    if (!pinned) cli::cannot_run(std::string("cannot allocate pinned host memory: ") + pinned.error().text());
     const std::vector<std::byte> ordinary(memory_bytes, std::byte{1});
     hosts_[0] = {"pinned", reinterpret_cast<std::byte*>(pinned->address())};
     hosts_[1] = {"ordinary", const_cast<std::byte*>(ordinary.data())};
@@ -107,15 +105,13 @@ class Tune {
 
   [[nodiscard]] std::string own_path(const Context& context) const {
     if (report_.is_emulated) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
+      cli::cannot_run(
           "cannot store the profile: the emulated device has no default path for profiles; use --output FILE");
     }
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         std::string(gdrkit_last_error()) + "; or use --output FILE to write the profile elsewhere");
+      cli::cannot_run(std::string(gdrkit_last_error()) + "; or use --output FILE to write the profile elsewhere");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));
@@ -190,7 +186,7 @@ class Tune {
 
   void leave_out(Way& way, std::size_t size, const std::string& why) {
     const std::string what = "copy engine '" + way.engine + "' failed to copy " + std::to_string(size) + " bytes";
-    if (!can_be_left_out(way.engine)) throw cli::Failure(cli::ExitCode::failed, what + ": " + why);
+    if (!can_be_left_out(way.engine)) cli::fail(what + ": " + why);
     report_.notes.push_back(what + " and is left out: " + why);
     way.has_failed = true;
     for (EngineTimes& each : report_.times) {

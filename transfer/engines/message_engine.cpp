@@ -8,8 +8,7 @@ namespace gdrkit::transfer::engines {
 namespace {
 
 [[noreturn]] void lack(const char* what) {
-  throw cli::Failure(cli::ExitCode::cannot_run,
-                     std::string("gdrkit osu: the engine that --engine selects does not support ") + what);
+  cli::cannot_run(std::string("gdrkit osu: the engine that --engine selects does not support ") + what);
 }
 
 }  // namespace

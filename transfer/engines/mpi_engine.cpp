@@ -28,16 +28,15 @@ class MpiEngine : public MessageEngine {
   explicit MpiEngine(const MessageRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
     // The size of each buffer includes the engine's spare byte.
     if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit osu: MPI counts bytes in an int: use -m below 2G with --engine mpi");
+      cli::reject("gdrkit osu: MPI counts bytes in an int: use -m below 2G with --engine mpi");
     }
     job::ProcessGroup& processes = *request.processes;
     if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         cli::format("gdrkit osu: %s reports rank %d of %d, but the launcher started rank %d of %d; "
-                                     "start the ranks with the mpirun of %s",
-                                     start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
-                                     processes.n_processes(), start_.version().c_str()));
+      cli::cannot_run(
+          cli::format("gdrkit osu: %s reports rank %d of %d, but the launcher started rank %d of %d; start the ranks "
+                      "with the mpirun of %s",
+                      start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
+                      processes.n_processes(), start_.version().c_str()));
     }
     check_cuda(request);
     buffers_.emplace(request);
@@ -104,10 +103,10 @@ class MpiEngine : public MessageEngine {
     if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
     const std::string version = start_.version();
     end();
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit osu: %s accepts only host memory: MPIX_Query_cuda_support reports no CUDA "
-                                   "support; use host buffers (H H), or an MPI with CUDA support",
-                                   version.c_str()));
+    cli::cannot_run(
+        cli::format("gdrkit osu: %s accepts only host memory: MPIX_Query_cuda_support reports no CUDA support; use "
+                    "host buffers (H H), or an MPI with CUDA support",
+                    version.c_str()));
   }
 
   void exchange(int peer, std::size_t size_bytes, const Window& window, int sends, int receives) {

@@ -32,9 +32,7 @@ constexpr const char* build_command =
     "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - (then add --mpi-plugin "
     "./gdrkit_osu_mpi.so)";
 
-[[noreturn]] void cannot_run(const std::string& text) {
-  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);
-}
+[[noreturn]] void cannot_run(const std::string& text) { cli::cannot_run("gdrkit osu: --engine mpi: " + text); }
 
 const KnownMpi& started_by() {
   for (const KnownMpi& mpi : known_mpis) {
@@ -111,9 +109,8 @@ MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls
   if (ranks_ > 1) return;
   const std::string name = version();
   require(calls_.end(), "MPI_Finalize");
-  throw cli::Failure(cli::ExitCode::cannot_run,
-                     cli::format("gdrkit osu: %s reports only one rank; start two or more ranks with the mpirun of %s",
-                                 name.c_str(), name.c_str()));
+  cli::cannot_run(cli::format("gdrkit osu: %s reports only one rank; start two or more ranks with the mpirun of %s",
+                              name.c_str(), name.c_str()));
 }
 
 std::string MpiStart::version() const {
@@ -124,7 +121,7 @@ std::string MpiStart::version() const {
 void MpiStart::fail(int code, const char* what) const {
   char text[512] = "";
   calls_.error_text(code, text, sizeof text);
-  throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit osu: %s failed: %s", what, text));
+  cli::fail(cli::format("gdrkit osu: %s failed: %s", what, text));
 }
 
 }  // namespace gdrkit::transfer::engines

@@ -20,21 +20,19 @@ constexpr const char* nccl_sources =
 
 const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       "gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem, or "
-                       "unset GDRKIT_BACKEND");
+    cli::cannot_run(
+        "gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem, or unset "
+        "GDRKIT_BACKEND");
   }
   const auto calls = platform::nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
-  if (!calls)
-    throw cli::Failure(cli::ExitCode::cannot_run, cli::format("gdrkit nccl: %s%s", calls.error().text(), nccl_sources));
+  if (!calls) cli::cannot_run(cli::format("gdrkit nccl: %s%s", calls.error().text(), nccl_sources));
   return *calls;
 }
 
 std::uint64_t usable(const base::Result<platform::Allocation>& memory, int device, std::size_t size_bytes) {
   if (memory) return memory->address();
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; use a smaller -e",
-                                 size_bytes, device, memory.error().text()));
+  cli::fail(cli::format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; use a smaller -e", size_bytes, device,
+                        memory.error().text()));
 }
 
 class NcclCollectives : public CollectiveEngine {
@@ -154,18 +152,14 @@ class NcclCollectives : public CollectiveEngine {
   void check_registration() const {
     const bool lacks_local = calls_->comm_register == nullptr || calls_->mem_alloc == nullptr;
     if (registration_ == Registration::local && lacks_local) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
-          cli::format(
-              "gdrkit nccl: cannot use -R 1: %s does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer",
-              version().c_str()));
+      cli::cannot_run(cli::format(
+          "gdrkit nccl: cannot use -R 1: %s does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer",
+          version().c_str()));
     }
     if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
-          cli::format("gdrkit nccl: cannot use -R 2: %s does not have ncclCommWindowRegister; use NCCL 2.27 or "
-                      "newer, or -R 1",
-                      version().c_str()));
+      cli::cannot_run(cli::format(
+          "gdrkit nccl: cannot use -R 2: %s does not have ncclCommWindowRegister; use NCCL 2.27 or newer, or -R 1",
+          version().c_str()));
     }
   }
 
@@ -181,15 +175,14 @@ class NcclCollectives : public CollectiveEngine {
 
   void make_current(std::size_t index) {
     const auto made = locals_[index].device->make_current();
-    if (!made) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit nccl: ") + made.error().text());
+    if (!made) cli::fail(std::string("gdrkit nccl: ") + made.error().text());
   }
 
   [[nodiscard]] static bool is_finished(const LocalRank& local) {
     const auto finished = local.device->is_finished(local.stream);
     if (finished) return *finished;
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit nccl: rank %d: cannot complete an operation in the stream: %s", local.rank,
-                                   finished.error().text()));
+    cli::fail(cli::format("gdrkit nccl: rank %d: cannot complete an operation in the stream: %s", local.rank,
+                          finished.error().text()));
   }
 
   void check_streams() const {
@@ -212,7 +205,7 @@ class NcclMessages : public MessageEngine {
   explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {
     platform::Device& device = processes_.device();
     auto stream = device.create_stream();
-    if (!stream) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());
+    if (!stream) cli::fail(std::string("gdrkit osu: ") + stream.error().text());
     engine_ = std::make_unique<NcclCollectives>(CollectiveRequest{
         &processes_, {{processes_.process(), &device, *stream}}, processes_.n_processes(), request.nccl});
     source_ = engine_->allocate(0, request.source_bytes);

@@ -37,7 +37,7 @@ class NcclLibrary : public EmptyLibrary {
   }
   int synchronize(void* stream) const {
     if (auto done = device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}); !done) {
-      throw cli::Failure(cli::ExitCode::failed, done.error().text());
+      cli::fail(done.error().text());
     }
     rank_->check();
     return 0;

@@ -42,9 +42,8 @@ void NcclRank::require(int result, const char* what) const {
   if (result == platform::nccl_success) return;
   const char* const detail = calls_->get_last_error(communicator_);
   const bool has_detail = detail != nullptr && *detail != '\0';
-  throw cli::Failure(cli::ExitCode::failed, cli::format("%s: %s failed with %d (%s)%s%s%s", who_.c_str(), what, result,
-                                                        calls_->get_error_string(result), has_detail ? ": " : "",
-                                                        has_detail ? detail : "", remedy_));
+  cli::fail(cli::format("%s: %s failed with %d (%s)%s%s%s", who_.c_str(), what, result,
+                        calls_->get_error_string(result), has_detail ? ": " : "", has_detail ? detail : "", remedy_));
 }
 
 void NcclRank::enqueue(const Call& call, void* stream) const {

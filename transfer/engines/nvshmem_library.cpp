@@ -30,7 +30,7 @@ class LoadedFile {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw cli::Failure(cli::ExitCode::cannot_run, cli::format("cannot load %s: %s%s", path_, why.c_str(), remedy_));
+    cli::cannot_run(cli::format("cannot load %s: %s%s", path_, why.c_str(), remedy_));
   }
   const char* path_;
   const char* remedy_;

@@ -25,9 +25,7 @@ void RankBuffers::allocate(const MessageRequest& request, std::size_t size_bytes
     const std::size_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
     buffer->host = std::aligned_alloc(page_bytes, whole_pages);
     if (buffer->host == nullptr) {
-      throw cli::Failure(
-          cli::ExitCode::failed,
-          cli::format("gdrkit osu: cannot allocate a buffer of %zu bytes; use a smaller -m", whole_pages));
+      cli::fail(cli::format("gdrkit osu: cannot allocate a buffer of %zu bytes; use a smaller -m", whole_pages));
     }
     std::memset(buffer->host, 0, whole_pages);
     buffer->address = reinterpret_cast<std::uint64_t>(buffer->host);
@@ -36,9 +34,8 @@ void RankBuffers::allocate(const MessageRequest& request, std::size_t size_bytes
   const auto kind = request.place == 'M' ? platform::AllocationKind::managed : platform::AllocationKind::cuda_malloc;
   auto memory = request.processes->device().allocate(kind, size_bytes);
   if (!memory) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit osu: cannot allocate %zu bytes of GPU memory: %s; use a smaller -m",
-                                   size_bytes, memory.error().text()));
+    cli::fail(cli::format("gdrkit osu: cannot allocate %zu bytes of GPU memory: %s; use a smaller -m", size_bytes,
+                          memory.error().text()));
   }
   buffer->device = std::move(*memory);
   buffer->address = buffer->device.address();

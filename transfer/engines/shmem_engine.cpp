@@ -22,7 +22,7 @@ class Shmem {
 
   void require(int code, const char* what) const {
     if (code < 0) {
-      throw cli::Failure(cli::ExitCode::failed, std::string(program_) + ": " + what + ": " + gdrkit_shmem_last_error());
+      cli::fail(std::string(program_) + ": " + what + ": " + gdrkit_shmem_last_error());
     }
   }
   /// Returns zeroed memory, which is freed with the job. Collective.
@@ -67,14 +67,12 @@ class ShmemCollectives : public CollectiveEngine {
   explicit ShmemCollectives(const CollectiveRequest& request)
       : rank_(request.locals.front().rank), n_ranks_(request.n_ranks) {
     if (request.locals.size() != 1) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit nccl: --engine shmem supports one GPU per process; omit -g, and start several "
-                         "processes with gdrkit run -n N -- gdrkit nccl ...");
+      cli::reject(
+          "gdrkit nccl: --engine shmem supports one GPU per process; omit -g, and start several processes with gdrkit "
+          "run -n N -- gdrkit nccl ...");
     }
     if (request.registration != Registration::none) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          "gdrkit nccl: cannot use -R with --engine shmem: symmetric memory is always registered; omit -R");
+      cli::reject("gdrkit nccl: cannot use -R with --engine shmem: symmetric memory is always registered; omit -R");
     }
     session_.emplace(request.processes->shmem_request());
     shmem_.require(gdrkit_shmem_stream_create(&stream_), "stream_create");

@@ -27,16 +27,14 @@ constexpr int polls_before_yield = 1000;
 
 void require_ucx(const platform::UcxCalls& calls, platform::UcxStatus status, const char* what) {
   if (status == platform::ucx_ok) return;
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit osu: %s failed with %d (%s); UCX_LOG_LEVEL=info prints UCX's log", what,
-                                 status, calls.status_string(status)));
+  cli::fail(cli::format("gdrkit osu: %s failed with %d (%s); UCX_LOG_LEVEL=info prints UCX's log", what, status,
+                        calls.status_string(status)));
 }
 
 const platform::UcxCalls& load_ucx() {
   const auto calls = platform::ucx_calls();
   if (calls) return **calls;
-  throw cli::Failure(
-      cli::ExitCode::cannot_run,
+  cli::cannot_run(
       cli::format("gdrkit osu: %s; or use --engine shmem, which does not require UCX", calls.error().text()));
 }
 
@@ -146,8 +144,7 @@ class UcxEngine : public MessageEngine {
     const bool needs_it = request.place != 'H' && !processes_.choice().is_emulated;
     const std::vector<double> all = processes_.gather(needs_it && !understands_gpu_ ? 1 : 0);
     if (std::any_of(all.begin(), all.end(), [](double lacks) { return lacks != 0; })) {  // all ranks end with one code
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
+      cli::cannot_run(
           cli::format("gdrkit osu: %s accepts only host memory: it has no CUDA support; use --engine shmem, or set "
                       "GDRKIT_UCX_LIBRARY to a UCX with CUDA support (for example the Python package libucx-cu13)",
                       version().c_str()));

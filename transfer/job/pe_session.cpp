@@ -44,7 +44,7 @@ cli::DeviceChoice choose_device_after_ucx() {
 std::string last_error(const std::string& what) { return what + ": " + gdrkit_shmem_last_error(); }
 
 void require(int code, const char* what) {
-  if (code < 0) throw cli::Failure(cli::ExitCode::failed, "gdrkit shmem: " + last_error(what));
+  if (code < 0) cli::fail("gdrkit shmem: " + last_error(what));
 }
 
 PeSession::PeSession(const SessionRequest& request) : choice_(choose_device_after_ucx()) {
@@ -83,8 +83,7 @@ void start_job(int n_pes, const std::vector<std::string>& words) {
   char path[4096];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
   if (length < 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
+    cli::fail(std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
   }
   path[length] = '\0';
   std::vector<std::string> all = {"gdrkit", "run", "-n", std::to_string(n_pes), "--", path};
@@ -94,8 +93,7 @@ void start_job(int n_pes, const std::vector<std::string>& words) {
   pointers.push_back(nullptr);
   std::fflush(nullptr);
   ::execv(path, pointers.data());
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
+  cli::fail(cli::format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
 }
 
 }  // namespace gdrkit::transfer::job

@@ -81,7 +81,7 @@ int ProcessGroup::n_local_processes() const noexcept { return static_cast<int>(c
 void ProcessGroup::check(const base::Status& status, const char* step) const {
   if (status) return;
   const std::string prefix = step == nullptr ? program_ : program_ + ": " + step;
-  throw cli::Failure(cli::ExitCode::failed, prefix + ": " + status.error().text());
+  cli::fail(prefix + ": " + status.error().text());
 }
 
 void ProcessGroup::all_gather(const void* mine, std::size_t size_bytes, void* all, const char* step) {

@@ -22,14 +22,12 @@ std::string host_name() {
 
 void check_ranks(const Options& options, const engines::Collective& collective, int n_ranks) {
   if (!collective.runs_with(n_ranks)) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
+    cli::reject(
         cli::format("gdrkit nccl: %s requires a power-of-two number of ranks, not %d; change -g, or -n of gdrkit run",
                     collective.name, n_ranks));
   }
   if (!collective.has_root || options.root < n_ranks) return;
-  throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit nccl: -r %d is out of range: the ranks are 0 to %d",
-                                                       options.root, n_ranks - 1));
+  cli::reject(cli::format("gdrkit nccl: -r %d is out of range: the ranks are 0 to %d", options.root, n_ranks - 1));
 }
 
 class Run {
@@ -87,7 +85,7 @@ class Run {
   /// With `all`, the remaining collectives are measured.
   void refuse(const std::string& why) {
     if (options_.type != "all" && options_.reduction != "all") {
-      throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit nccl: " + why);
+      cli::cannot_run("gdrkit nccl: " + why);
     }
     report_.result.notes.push_back(why);
     output_.print("# left out: " + why + "\n");

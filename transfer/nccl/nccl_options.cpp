@@ -14,7 +14,7 @@ constexpr int most_count = 100'000'000;
 constexpr int most_gpus = 64;
 constexpr std::size_t most_sizes = 100'000;
 
-[[noreturn]] void refuse(const std::string& text) { throw cli::Failure(cli::ExitCode::usage, "gdrkit nccl: " + text); }
+[[noreturn]] void refuse(const std::string& text) { cli::reject("gdrkit nccl: " + text); }
 
 void check_range(const char* name, int value, int least, int most) {
   if (value < least || value > most)

@@ -18,12 +18,11 @@ constexpr unsigned most_blocks = 1024;
 template <class T>
 T value_or_fail(base::Result<T> result, const char* what) {
   if (result) return std::move(*result);
-  throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit nccl: %s: %s", what, result.error().text()));
+  cli::fail(cli::format("gdrkit nccl: %s: %s", what, result.error().text()));
 }
 
 void done_or_fail(const base::Status& status, const char* what) {
-  if (!status)
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit nccl: %s: %s", what, status.error().text()));
+  if (!status) cli::fail(cli::format("gdrkit nccl: %s: %s", what, status.error().text()));
 }
 
 platform::PatternParameters pattern_for(const DataPlan& plan) {
@@ -48,7 +47,7 @@ platform::PatternParameters pattern_for(const DataPlan& plan) {
 RankGpu::RankGpu(int rank, platform::Device* device) : rank_(rank), device_(device) {
   make_current();
   auto loaded = platform::GpuKernels::load<platform::GpuKernel::pattern>(*device_);
-  if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, cli::format("gdrkit nccl: %s", loaded.error().text()));
+  if (!loaded) cli::cannot_run(cli::format("gdrkit nccl: %s", loaded.error().text()));
   kernels_.emplace(std::move(*loaded));
   stream_ = value_or_fail(device_->create_stream(), "cannot create a stream");
   found_ = value_or_fail(device_->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PatternFound)),
@@ -116,12 +115,10 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
       choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count(), "cannot count GPUs");
   const int n_local = processes.n_local_processes();
   if (n_local * per_process > count) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        cli::format("gdrkit nccl: -g %d in %d %s requires %d GPUs, but this machine has %d; %s", per_process, n_local,
-                    n_local == 1 ? "process" : "processes", n_local * per_process, count,
-                    choice.is_emulated ? "set GDRKIT_EMULATED_DEVICES to the required number"
-                                       : "reduce -g, or -n of gdrkit run"));
+    cli::cannot_run(cli::format(
+        "gdrkit nccl: -g %d in %d %s requires %d GPUs, but this machine has %d; %s", per_process, n_local,
+        n_local == 1 ? "process" : "processes", n_local * per_process, count,
+        choice.is_emulated ? "set GDRKIT_EMULATED_DEVICES to the required number" : "reduce -g, or -n of gdrkit run"));
   }
   for (int i = 0; i < per_process; ++i) {
     gpus.emplace_back(first_rank + i, cli::open_device(choice, processes.local_index() * per_process + i));

@@ -91,11 +91,9 @@ class Run {
     const std::size_t parts = buffers() * (test.source_parts(part_.n_ranks) + test.target_parts(part_.n_ranks));
     while (!sizes_.empty() && sizes_.back() > options_.memory_limit / parts) sizes_.pop_back();
     if (!sizes_.empty()) return;
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit osu: -M %zu is too small: messages of %zu B require buffers of %zu B on each rank; "
-                    "increase -M",
-                    options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
+    cli::reject(cli::format(
+        "gdrkit osu: -M %zu is too small: messages of %zu B require buffers of %zu B on each rank; increase -M",
+        options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
   }
 
   /// fop_latency has two words of 8 bytes.
@@ -111,9 +109,8 @@ class Run {
     }
     if (needed == nullptr) return;
     const bool is_mpi = std::string_view(plan_.engine->name) == "mpi";
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit osu: %s requires %s, not %d; use %s gdrkit osu ...", plan_.test->name,
-                                   needed, ranks, is_mpi ? "mpirun -n 2" : "gdrkit run -n 2 --"));
+    cli::reject(cli::format("gdrkit osu: %s requires %s, not %d; use %s gdrkit osu ...", plan_.test->name, needed,
+                            ranks, is_mpi ? "mpirun -n 2" : "gdrkit run -n 2 --"));
   }
 
   /// Collective. Without GPUs the doctor is not run.

@@ -17,7 +17,7 @@ constexpr std::size_t large_bytes = 8192;  ///< OSU's LARGE_MESSAGE_SIZE
 constexpr int most_iterations = 100'000'000;
 constexpr int most_window = 65536;
 
-[[noreturn]] void refuse(const std::string& text) { throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: " + text); }
+[[noreturn]] void refuse(const std::string& text) { cli::reject("gdrkit osu: " + text); }
 
 const OsuTest& find_test(const std::string& word) {
   const std::string name = word.rfind("osu_", 0) == 0 ? word.substr(4) : word;
@@ -82,8 +82,8 @@ const engines::MessageEngineKind& engine_in(const Options& options, const OsuTes
   for (const engines::MessageEngineKind& engine : engines::all_message_engines()) {
     if (options.engine.empty() ? !engine.has(test.kind()) : options.engine != engine.name) continue;
     if (engine.has(test.kind())) return engine;
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " does not support " +
-                                                      test.name + "; use one of " + engines_with(test));
+    cli::cannot_run("gdrkit osu: --engine " + options.engine + " does not support " + test.name + "; use one of " +
+                    engines_with(test));
   }
   refuse(std::string("no engine of this build supports ") + test.name);
 }

@@ -73,9 +73,7 @@ class Buffers {
 
  private:
   static void require(const base::Status& status) {
-    if (!status)
-      throw cli::Failure(cli::ExitCode::failed,
-                         std::string("gdrkit osu: cannot validate the data: ") + status.error().text());
+    if (!status) cli::fail(std::string("gdrkit osu: cannot validate the data: ") + status.error().text());
   }
   bool is_host_;
   platform::Device& device_;

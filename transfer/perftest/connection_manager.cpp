@@ -29,8 +29,7 @@ constexpr auto time_for_listener = std::chrono::seconds(5);
 const platform::CmCalls* load_cm_calls() {
   const auto calls = cm_calls();
   if (calls) return *calls;
-  throw cli::Failure(cli::ExitCode::cannot_run,
-                     cli::format("gdrkit perftest: %s, or omit -R and -z", calls.error().text()));
+  cli::cannot_run(cli::format("gdrkit perftest: %s, or omit -R and -z", calls.error().text()));
 }
 
 struct CmAddress {
@@ -55,8 +54,8 @@ CmAddress address_of(const std::string& host, int port, bool is_ipv6) {
   addrinfo* list = nullptr;
   const int resolved = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (resolved != 0) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot find host " + cli::printable(host) + ": " +
-                                                  ::gai_strerror(resolved) + "; check the name or use its address");
+    cli::fail("gdrkit perftest: cannot find host " + cli::printable(host) + ": " + ::gai_strerror(resolved) +
+              "; check the name or use its address");
   }
   CmAddress address;
   std::memcpy(&address.bytes, list->ai_addr, list->ai_addrlen);
@@ -71,9 +70,8 @@ ConnectionManager::ConnectionManager(const Endpoint& endpoint, const Plan& plan)
   errno = 0;
   opened_.channel = calls_->create_event_channel();
   if (opened_.channel == nullptr) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       std::string("gdrkit perftest: cannot use rdma_cm (rdma_create_event_channel): ") +
-                           std::strerror(errno) + "; load rdma_ucm, and check /dev/infiniband/rdma_cm");
+    cli::cannot_run(std::string("gdrkit perftest: cannot use rdma_cm (rdma_create_event_channel): ") +
+                    std::strerror(errno) + "; load rdma_ucm, and check /dev/infiniband/rdma_cm");
   }
   if (plan_.is_server) listen();
 }
@@ -157,19 +155,17 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
     kept_.pop_front();
   }
   if (event == nullptr) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit perftest: received nothing by rdma_cm from %s during '%s'; see the error "
-                                   "message of the %s, or increase --timeout",
-                                   plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step,
-                                   plan_.is_server ? "client" : "server"));
+    cli::fail(
+        cli::format("gdrkit perftest: received nothing by rdma_cm from %s during '%s'; see the error message of the "
+                    "%s, or increase --timeout",
+                    plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step,
+                    plan_.is_server ? "client" : "server"));
   }
   if (!is_end(event)) return event;
   has_ended_ = true;
-  throw cli::Failure(
-      cli::ExitCode::failed,
-      cli::format("gdrkit perftest: %s %s has ended the connection during '%s'; see the error "
-                  "message of the %s",
-                  plan_.is_server ? "client" : "server", peer().c_str(), step, plan_.is_server ? "client" : "server"));
+  cli::fail(cli::format("gdrkit perftest: %s %s has ended the connection during '%s'; see the error message of the %s",
+                        plan_.is_server ? "client" : "server", peer().c_str(), step,
+                        plan_.is_server ? "client" : "server"));
 }
 
 void ConnectionManager::expect(int kind, Deadline until, const char* step) {
@@ -183,8 +179,7 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   }
   std::move(requests.rbegin(), requests.rend(), std::front_inserter(kept_));
   if (event->kind == kind) return;
-  throw cli::Failure(
-      cli::ExitCode::failed,
+  cli::fail(
       cli::format("gdrkit perftest: cannot connect by rdma_cm%s: %s (status %d) during '%s'; %s",
                   plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(), calls_->event_text(event->kind),
                   event->status, step,
@@ -196,9 +191,8 @@ void ConnectionManager::check_device(const platform::CmId& id) const {
   const std::string name =
       endpoint_.verbs().control->get_device_name(static_cast<VerbsDeviceHandle*>(id.verbs->device));
   if (name == endpoint_.device()) return;
-  throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("gdrkit perftest: rdma_cm selected RDMA device %s, but the test uses %s; use -d %s",
-                                 name.c_str(), endpoint_.device().c_str(), name.c_str()));
+  cli::reject(cli::format("gdrkit perftest: rdma_cm selected RDMA device %s, but the test uses %s; use -d %s",
+                          name.c_str(), endpoint_.device().c_str(), name.c_str()));
 }
 
 /// Sets the attributes that rdma_cm leaves open as without rdma_cm: `reads` in both directions, retries, access.
@@ -226,9 +220,10 @@ void ConnectionManager::enter(platform::CmId* id, const CmPair& pair, int state,
 void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* step) {
   const Event event = await(until, step);
   if (event->kind != cm_connect_request) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: cannot accept a client by rdma_cm: %s "
-                                                          "(status %d) during '%s'; see the client's error message",
-                                                          calls_->event_text(event->kind), event->status, step));
+    cli::fail(
+        cli::format("gdrkit perftest: cannot accept a client by rdma_cm: %s (status %d) during '%s'; see the client's "
+                    "error message",
+                    calls_->event_text(event->kind), event->status, step));
   }
   platform::CmId* const id = event->id;
   connected_ = id;
@@ -274,10 +269,10 @@ bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* 
     const Event event = await(until, step);
     if (event->kind == cm_rejected) return false;
     if (event->kind != cm_connect_response) {
-      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: cannot connect by rdma_cm to %s: %s "
-                                                            "(status %d) during '%s'; see the server's error message",
-                                                            cli::printable(plan_.host).c_str(),
-                                                            calls_->event_text(event->kind), event->status, step));
+      cli::fail(
+          cli::format("gdrkit perftest: cannot connect by rdma_cm to %s: %s (status %d) during '%s'; see the server's "
+                      "error message",
+                      cli::printable(plan_.host).c_str(), calls_->event_text(event->kind), event->status, step));
     }
     reads = std::min<int>({reads, event->connection.reads_in, event->connection.reads_out});
   }
@@ -301,10 +296,10 @@ void ConnectionManager::connect(const CmPair& pair, std::chrono::seconds limit, 
   const auto last_try = std::min(until, now + time_for_listener);
   while (!request(pair, until, step)) {
     if (std::chrono::steady_clock::now() > last_try) {
-      throw cli::Failure(cli::ExitCode::failed,
-                         cli::format("gdrkit perftest: cannot connect by rdma_cm to %s, port %d: no server is "
-                                     "listening; start the server first, with the same options -p, -R and -z",
-                                     cli::printable(plan_.host).c_str(), plan_.tcp_port));
+      cli::fail(
+          cli::format("gdrkit perftest: cannot connect by rdma_cm to %s, port %d: no server is listening; start the "
+                      "server first, with the same options -p, -R and -z",
+                      cli::printable(plan_.host).c_str(), plan_.tcp_port));
     }
     (void)calls_->destroy_id(opened_.ids.back());
     opened_.ids.pop_back();

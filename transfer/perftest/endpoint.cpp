@@ -58,16 +58,14 @@ Verbs load_verbs() {
   const auto control = verbs_calls();
   const auto data = verbs_data_calls();
   if (control && data) return {*control, *data};
-  throw cli::Failure(cli::ExitCode::cannot_run,
-                     // Continues the remedy with which the errors of verbs_calls() end.
-                     cli::format("gdrkit perftest: %s and ibverbs-providers (Debian's packages of rdma-core)",
-                                 (control ? data.error() : control.error()).text()));
+  cli::cannot_run(  // Continues the remedy with which the errors of verbs_calls() end.
+      cli::format("gdrkit perftest: %s and ibverbs-providers (Debian's packages of rdma-core)",
+                  (control ? data.error() : control.error()).text()));
 }
 
 void fail_call(const std::string& what, int error, const std::string& remedy) {
-  throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: " + what + ": " +
-                                                (error == 0 ? "failed without an error code" : std::strerror(error)) +
-                                                (remedy.empty() ? "" : "; " + remedy));
+  cli::fail("gdrkit perftest: " + what + ": " + (error == 0 ? "failed without an error code" : std::strerror(error)) +
+            (remedy.empty() ? "" : "; " + remedy));
 }
 
 Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {
@@ -91,10 +89,9 @@ void Endpoint::open_device() {
   errno = 0;
   VerbsDeviceHandle** const list = verbs_.control->get_device_list(&count);
   if (list == nullptr && errno == ENOSYS) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        "gdrkit perftest: the Linux kernel provides no RDMA interface; load the module ib_uverbs, or run gdrkit "
-        "doctor --only rdma");
+    cli::cannot_run(
+        "gdrkit perftest: the Linux kernel provides no RDMA interface; load the module ib_uverbs, or run gdrkit doctor "
+        "--only rdma");
   }
   if (list == nullptr) fail_call("cannot list the RDMA devices (ibv_get_device_list)", errno);
   const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
@@ -108,13 +105,12 @@ void Endpoint::open_device() {
     }
   }
   if (names.empty()) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
+    cli::cannot_run(
         "gdrkit perftest: this machine has no RDMA device; run gdrkit doctor --only rdma to find missing components");
   }
   if (found == nullptr) {
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: unknown RDMA device " +
-                                                      cli::printable(plan_.device) + "; use one of " + list_of(names));
+    cli::cannot_run("gdrkit perftest: unknown RDMA device " + cli::printable(plan_.device) + "; use one of " +
+                    list_of(names));
   }
   errno = 0;
   context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};
@@ -130,20 +126,18 @@ void Endpoint::query() {
   }
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        cli::format(
-            "gdrkit perftest: port %d of %s is out of range: the number of ports is %d; choose another port with -i",
-            options.ib_port, device_.c_str(), limits_.port_count));
+    cli::cannot_run(cli::format(
+        "gdrkit perftest: port %d of %s is out of range: the number of ports is %d; choose another port with -i",
+        options.ib_port, device_.c_str(), limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
     fail_call(cli::format("cannot read the state of %s, port %d (ibv_query_port)", device_.c_str(), number), error);
   }
   if (port_.state != verbs_port_active) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit perftest: port %d of %s is not active; check the cable and the switch "
-                                   "(on InfiniBand also the subnet manager)",
-                                   number, device_.c_str()));
+    cli::cannot_run(
+        cli::format("gdrkit perftest: port %d of %s is not active; check the cable and the switch (on InfiniBand also "
+                    "the subnet manager)",
+                    number, device_.c_str()));
   }
   gid_index_ = options.gid_index >= 0 ? options.gid_index : is_ethernet() ? best_gid() : -1;
   if (gid_index_ >= 0) {
@@ -158,19 +152,16 @@ void Endpoint::query() {
   const int most = std::min({limits_.max_reads_in, limits_.max_reads_out, 255});
   reads_ = options.reads != 0 ? options.reads : most;
   if (plan_.test->is_fetching() && reads_ > most) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: -o %d is out of range: %s supports at most %d reads in flight",
-                                   reads_, device_.c_str(), most));
+    cli::reject(cli::format("gdrkit perftest: -o %d is out of range: %s supports at most %d reads in flight", reads_,
+                            device_.c_str(), most));
   }
   if (plan_.test->verb == Verb::atomic && limits_.atomics == 0) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        "gdrkit perftest: " + device_ + " does not support atomics; use another device with -d, or another test");
+    cli::cannot_run("gdrkit perftest: " + device_ +
+                    " does not support atomics; use another device with -d, or another test");
   }
   if (plan_.send_depth > limits_.max_work_requests) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: -t %d is out of range: %s supports at most %d sends in flight",
-                                   plan_.send_depth, device_.c_str(), limits_.max_work_requests));
+    cli::reject(cli::format("gdrkit perftest: -t %d is out of range: %s supports at most %d sends in flight",
+                            plan_.send_depth, device_.c_str(), limits_.max_work_requests));
   }
 }
 
@@ -178,23 +169,18 @@ void Endpoint::query() {
 void Endpoint::check_global_route() const {
   const Options& options = *plan_.options;
   if (options.needs_ipv6_gid && (gid_index_ < 0 || is_ipv4(gid_) || is_zero(gid_))) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        options.gid_index >= 0
-            ? cli::format(
-                  "gdrkit perftest: cannot use --ipv6: GID %d of %s, port %d, does not belong to an IPv6 address; "
-                  "choose another GID with -x",
-                  options.gid_index, device_.c_str(), options.ib_port)
-            : cli::format(
-                  "gdrkit perftest: cannot use --ipv6: no GID of %s, port %d, belongs to an IPv6 address; add an IPv6 "
-                  "address to the network interface of the RDMA device",
-                  device_.c_str(), options.ib_port));
+    cli::cannot_run(options.gid_index >= 0
+                        ? cli::format("gdrkit perftest: cannot use --ipv6: GID %d of %s, port %d, does not belong to "
+                                      "an IPv6 address; choose another GID with -x",
+                                      options.gid_index, device_.c_str(), options.ib_port)
+                        : cli::format("gdrkit perftest: cannot use --ipv6: no GID of %s, port %d, belongs to an IPv6 "
+                                      "address; add an IPv6 address to the network interface of the RDMA device",
+                                      device_.c_str(), options.ib_port));
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit perftest: cannot use --tclass or --flow_label on %s: these fields of the GRH "
-                    "require a GID; select a GID with -x",
+    cli::reject(
+        cli::format("gdrkit perftest: cannot use --tclass or --flow_label on %s: these fields of the GRH require a "
+                    "GID; select a GID with -x",
                     device_.c_str()));
   }
 }

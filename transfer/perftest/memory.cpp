@@ -34,12 +34,12 @@ std::size_t rounded_up(std::size_t value, std::size_t to) { return (value + to -
 
 void require_device(const base::Status& status, const char* what) {
   if (status) return;
-  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + status.error().text());
+  cli::fail(std::string("gdrkit perftest: ") + what + ": " + status.error().text());
 }
 
 void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
-  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error());
+  cli::fail(std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error());
 }
 
 /// CUDA's number of the GPU in the options.
@@ -48,8 +48,8 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
   const std::string& text = plan.cuda_device;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), ordinal);
   if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || ordinal < 0)) {
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --use_cuda: '" + cli::printable(text) +
-                                                 "' is not the number of a GPU; use 0, 1, ...");
+    cli::reject("gdrkit perftest: --use_cuda: '" + cli::printable(text) +
+                "' is not the number of a GPU; use 0, 1, ...");
   }
   if (!text.empty()) return ordinal;
   const std::string& wanted = plan.options->cuda_bus_id;
@@ -61,8 +61,8 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
         ::strcasecmp(address.c_str(), ("0000:" + wanted).c_str()) == 0)
       return i;
   }
-  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: found no GPU at " + cli::printable(wanted) +
-                                                    "; nvidia-smi lists the PCI addresses");
+  cli::cannot_run("gdrkit perftest: found no GPU at " + cli::printable(wanted) +
+                  "; nvidia-smi lists the PCI addresses");
 }
 
 }  // namespace
@@ -85,18 +85,18 @@ Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* doma
     why = std::string("ibv_reg_dmabuf_mr: ") + std::strerror(error);
   }
   if (needs_dmabuf) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
-                                                  "; omit --use_cuda_dmabuf to use peer memory instead");
+    cli::fail("gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
+              "; omit --use_cuda_dmabuf to use peer memory instead");
   }
   errno = 0;
   Held<platform::VerbsRegion> region(
       verbs.data->reg_mr(domain, reinterpret_cast<void*>(range.address), range.size_bytes, access & all_access),
       {verbs.control->dereg_mr});
   if (region != nullptr) return {std::move(region), "peer memory (no dma-buf: " + why + ")"};
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: cannot register %s of GPU memory by dma-buf (%s) or by peer memory "
-                                 "(ibv_reg_mr: %s); load nvidia-peermem, or run gdrkit doctor",
-                                 cli::size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
+  cli::fail(
+      cli::format("gdrkit perftest: cannot register %s of GPU memory by dma-buf (%s) or by peer memory (ibv_reg_mr: "
+                  "%s); load nvidia-peermem, or run gdrkit doctor",
+                  cli::size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
 }
 
 Memory::Memory(const Endpoint& endpoint, const Plan& plan)
@@ -118,8 +118,8 @@ Memory::~Memory() {
 void Memory::allocate_host() {
   host_.reset(std::aligned_alloc(page_bytes, size_bytes_));
   if (host_ == nullptr) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
-                                                  " of host memory; use a smaller -s or -q");
+    cli::fail("gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
+              " of host memory; use a smaller -s or -q");
   }
   std::memset(host_.get(), 0, size_bytes_);
   view_ = static_cast<volatile std::uint8_t*>(host_.get());
@@ -133,9 +133,8 @@ void Memory::allocate_gpu(const Plan& plan) {
   size_bytes_ = std::max(rounded_up(size_bytes_, gpu_page_bytes), least_gpu_bytes);
   auto allocated = device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes_);
   if (!allocated) {
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
-                                                  " on GPU " + device_->identity().pci_bus_id + ": " +
-                                                  allocated.error().text() + "; use a smaller -s or -q");
+    cli::fail("gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) + " on GPU " +
+              device_->identity().pci_bus_id + ": " + allocated.error().text() + "; use a smaller -s or -q");
   }
   allocation_ = std::move(*allocated);
   address_ = allocation_.address();

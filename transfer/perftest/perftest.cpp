@@ -130,9 +130,9 @@ class Run {
     if (!plan_.is_ud()) return;
     const auto most = static_cast<std::size_t>(mtu_bytes());
     if (options_.size_bytes > most) {
-      throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit perftest: -s %zu is too large: with -c UD, a "
-                                                           "message is one packet of at most %zu bytes; reduce -s",
-                                                           options_.size_bytes, most));
+      cli::reject(cli::format(
+          "gdrkit perftest: -s %zu is too large: with -c UD, a message is one packet of at most %zu bytes; reduce -s",
+          options_.size_bytes, most));
     }
     while (plan_.sizes.size() > 1 && plan_.sizes.back() > most) plan_.sizes.pop_back();
     plan_.sizes.back() = std::min(plan_.sizes.back(), most);
@@ -141,24 +141,22 @@ class Run {
   void check_terms() {
     if (!exchange_->is_own()) {
       if (options_.has_immediate) {
-        throw cli::Failure(cli::ExitCode::cannot_run,
-                           cli::format("gdrkit perftest: cannot use --write_with_imm: %s runs perftest %s instead of "
-                                       "gdrkit; omit --write_with_imm",
-                                       exchange_->peer().c_str(), exchange_->version().c_str()));
+        cli::cannot_run(
+            cli::format("gdrkit perftest: cannot use --write_with_imm: %s runs perftest %s instead of gdrkit; omit "
+                        "--write_with_imm",
+                        exchange_->peer().c_str(), exchange_->version().c_str()));
       }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
       if (is_known) return;
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
+      cli::cannot_run(
           cli::format("gdrkit perftest: cannot run %s -a: %s runs perftest %s instead of gdrkit; use -s instead of -a",
                       plan_.test->name, exchange_->peer().c_str(), exchange_->version().c_str()));
     }
     const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
     if (theirs == plan_.terms()) return;
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit perftest: client and server run different tests: '%s' in this process, '%s' on %s; "
-                    "use the same test and options for both",
+    cli::reject(
+        cli::format("gdrkit perftest: client and server run different tests: '%s' in this process, '%s' on %s; use the "
+                    "same test and options for both",
                     plan_.terms().c_str(), theirs.c_str(), exchange_->peer().c_str()));
   }
 
@@ -336,11 +334,9 @@ cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       if (std::string(argv[i]) != "--loopback") words.emplace_back(argv[i]);
     }
-    if (options.words.size() > 1)
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --loopback starts client and server; omit the host");
+    if (options.words.size() > 1) cli::reject("gdrkit perftest: --loopback starts client and server; omit the host");
     if (options.has_cm()) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
+      cli::reject(
           "gdrkit perftest: cannot combine --loopback with -R or -z: rdma_cm requires the IP address of the RDMA "
           "device; start client and server separately");
     }

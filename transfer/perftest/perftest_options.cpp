@@ -18,9 +18,7 @@ constexpr int least_iterations = 5;
 constexpr int most_iterations = 100'000'000;
 constexpr int default_depth = 128;
 
-[[noreturn]] void refuse(const std::string& text) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: " + text);
-}
+[[noreturn]] void refuse(const std::string& text) { cli::reject("gdrkit perftest: " + text); }
 
 void check_range(const char* name, int value, int least, int most) {
   if (value < least || value > most)

@@ -31,9 +31,7 @@ using Clock = std::chrono::steady_clock;
 constexpr char goodbye[] = "done";
 constexpr auto time_between_tries = std::chrono::milliseconds(20);
 
-[[noreturn]] void fail(const std::string& text) {
-  throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: " + text);
-}
+[[noreturn]] void fail(const std::string& text) { cli::fail("gdrkit perftest: " + text); }
 
 std::string name_of(const sockaddr_storage& address, socklen_t size_bytes) {
   char host[NI_MAXHOST] = "?";
@@ -218,9 +216,8 @@ bool SocketWire::has_message(const std::string& step) {
 }  // namespace
 
 void Wire::lost(const std::string& step, const std::string& how) const {
-  throw cli::Failure(cli::ExitCode::failed,
-                     std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") + peer_ + " " + how +
-                         " during '" + step + "'; see the error message of the " + (is_client_ ? "server" : "client"));
+  cli::fail(std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") + peer_ + " " + how + " during '" +
+            step + "'; see the error message of the " + (is_client_ ? "server" : "client"));
 }
 
 void Wire::silent(const std::string& step) const {

@@ -205,8 +205,7 @@ void Traffic::fail_request(const platform::VerbsCompletion& completion) {
     (void)exchange_.has_message(step_);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  throw cli::Failure(
-      cli::ExitCode::failed,
+  cli::fail(
       cli::format("gdrkit perftest: %s failed on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check "
                   "the MTU (-m) and the GID (-x)",
                   step_.c_str(), completion.pair_number, endpoint_.device().c_str(), exchange_.peer().c_str(),
@@ -255,11 +254,9 @@ void Traffic::idle() {
   ::sched_yield();  // there may be fewer CPUs than ends
   peer_spoke_ = exchange_.has_message(step_) || peer_spoke_;
   if (Clock::now() < deadline_) return;
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: %s: received nothing from %s for %d s; see the error message of the "
-                                 "%s, or increase --timeout",
-                                 step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s,
-                                 plan_.is_server ? "client" : "server"));
+  cli::fail(cli::format(
+      "gdrkit perftest: %s: received nothing from %s for %d s; see the error message of the %s, or increase --timeout",
+      step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s, plan_.is_server ? "client" : "server"));
 }
 
 Traffic::Clock::time_point Traffic::now() const noexcept {

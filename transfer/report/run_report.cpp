@@ -29,9 +29,7 @@ EarlierResult::EarlierResult(std::string path, bool is_forced, std::string who)
   }
 }
 
-void EarlierResult::refuse(const std::string& why) const {
-  throw cli::Failure(cli::ExitCode::usage, who_ + ": " + why);
-}
+void EarlierResult::refuse(const std::string& why) const { cli::reject(who_ + ": " + why); }
 
 void EarlierResult::check(const measure::Result& head) const {
   if (const std::string never = measure::why_no_comparison(old_, head, path_); !never.empty()) refuse(never);

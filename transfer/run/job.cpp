@@ -60,9 +60,7 @@ Job::Job(JobPlan plan, RankEnvironment& environment)
   // The write detects that the reader of our output has ended.
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signals_ < 0)
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit run: cannot receive signals (signalfd): %s", std::strerror(errno)));
+  if (signals_ < 0) cli::fail(cli::format("gdrkit run: cannot receive signals (signalfd): %s", std::strerror(errno)));
   guardian_.emplace(environment_.listener());
   if (!plan_.has_prefixes) return;
   streams_.emplace_back(plan_.n_pes, 1);
@@ -117,10 +115,8 @@ void Job::start_pe(int pe) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) {
-      throw cli::Failure(cli::ExitCode::failed,
-                         cli::format("gdrkit run: cannot open a pipe for PE %d: %s; raise the limit of open files "
-                                     "(ulimit -n)",
-                                     pe, std::strerror(errno)));
+      cli::fail(cli::format("gdrkit run: cannot open a pipe for PE %d: %s; raise the limit of open files (ulimit -n)",
+                            pe, std::strerror(errno)));
     }
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     streams_[i].pipes[static_cast<std::size_t>(pe)] = ends[0];

@@ -22,8 +22,7 @@ constexpr int most_emulated_devices = 16;  // the limit of lib/driver
 std::string random_word() {
   unsigned char bytes[16];
   if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit run: cannot read random bytes: %s", std::strerror(errno)));
+    cli::fail(cli::format("gdrkit run: cannot read random bytes: %s", std::strerror(errno)));
   }
   std::string word;
   for (const unsigned char byte : bytes) word += cli::format("%02x", byte);

@@ -75,8 +75,7 @@ RankProcess::RankProcess(const RankStart& start) {
   const pid_t launcher = ::getpid();
   id_ = ::fork();
   if (id_ == 0) become(start, words.data(), variables.data(), launcher);
-  if (id_ < 0)
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
+  if (id_ < 0) cli::fail("gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
   // Both processes call it, so that the group exists regardless of which one runs first.
   ::setpgid(id_, id_);
 }
@@ -107,9 +106,8 @@ std::string RankProcess::end_text() const {
 Guardian::Guardian(int listener) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit run: cannot open a pipe: %s; raise the limit of open files (ulimit -n)",
-                                   std::strerror(errno)));
+    cli::fail(cli::format("gdrkit run: cannot open a pipe: %s; raise the limit of open files (ulimit -n)",
+                          std::strerror(errno)));
   }
   id_ = ::fork();
   if (id_ == 0) {
@@ -119,8 +117,7 @@ Guardian::Guardian(int listener) {
   }
   ::close(ends[0]);
   pipe_ = ends[1];
-  if (id_ < 0)
-    throw cli::Failure(cli::ExitCode::failed, "gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
+  if (id_ < 0) cli::fail("gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
 }
 
 Guardian::~Guardian() {

@@ -39,8 +39,8 @@ std::chrono::milliseconds to_time(const char* option, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
   if (error != std::errc() || stop != end || !std::isfinite(seconds) || seconds < 0 || seconds > 1e9) {
-    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: invalid %s '%s': use 0 to 1000000000 seconds",
-                                                         option, cli::printable(text).c_str()));
+    cli::reject(
+        cli::format("gdrkit run: invalid %s '%s': use 0 to 1000000000 seconds", option, cli::printable(text).c_str()));
   }
   return std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
 }
@@ -90,8 +90,7 @@ cli::ExitCode run(const Options& options, std::vector<std::string> program) {
   plan.grace = to_time("--grace", options.grace);
   if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
   if (!options.time_limit.empty() && plan.time_limit == std::chrono::milliseconds(0)) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit run: --time-limit must not be 0; omit --time-limit to run without a limit");
+    cli::reject("gdrkit run: --time-limit must not be 0; omit --time-limit to run without a limit");
   }
   int error = 0;
   plan.file = find_program(program.front(), &error);
@@ -147,16 +146,15 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
   if (const auto ended = parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit run: unexpected '%s' before --; write -- before the program: -- %s",
-                                   words[0].c_str(), words[0].c_str()));
+    cli::reject(cli::format("gdrkit run: unexpected '%s' before --; write -- before the program: -- %s",
+                            words[0].c_str(), words[0].c_str()));
   if (program.empty())
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit run: the program is missing; write it after --, for example: gdrkit run -n 2 -- ./app");
+    cli::reject("gdrkit run: the program is missing; write it after --, for example: gdrkit run -n 2 -- ./app");
   if (options.n_pes < 1 || options.n_pes > run_tool::most_pes)
-    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: the number of PEs is missing or out of range; "
-                                                         "use -n with 1 to %d, for example: gdrkit run -n 2 -- ./app",
-                                                         run_tool::most_pes));
+    cli::reject(
+        cli::format("gdrkit run: the number of PEs is missing or out of range; use -n with 1 to %d, for example: "
+                    "gdrkit run -n 2 -- ./app",
+                    run_tool::most_pes));
   return run_tool::run(options, std::move(program));
 }
 

@@ -38,11 +38,10 @@ cli::ExitCode run_shmem(cli::Front front, int argc, char** argv) {
   if (const auto ended = parse(command_line(&words), front, argc, argv)) return *ended;
   std::vector<std::string> names;
   for (const Part& part : parts) names.emplace_back(part.name);
-  throw cli::Failure(cli::ExitCode::usage,
-                     words.empty()
-                         ? "gdrkit shmem: the subcommand is missing; use info, check or bench\nTry: gdrkit shmem --help"
-                         : "gdrkit shmem: unknown subcommand '" + words[0] + "'" + cli::did_you_mean(words[0], names) +
-                               "\nTry: gdrkit shmem --help");
+  cli::reject(words.empty()
+                  ? "gdrkit shmem: the subcommand is missing; use info, check or bench\nTry: gdrkit shmem --help"
+                  : "gdrkit shmem: unknown subcommand '" + words[0] + "'" + cli::did_you_mean(words[0], names) +
+                        "\nTry: gdrkit shmem --help");
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -152,8 +152,7 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     before = read_counters(machine);
   }
   if (before.counters.empty() && before.links.empty()) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
+    cli::cannot_run(
         "cannot watch counters: found no adapter counters, no PCIe error counters and no PCIe links in /sys");
   }
   if (plan.is_json) {

@@ -56,12 +56,11 @@ namespace copy_methods {
 // Reports failures without an object that would cost time: a copy through a mapping returns a bool, the driver an
 // error.
 inline void check_copy(bool is_copied, const char* name) {
-  if (!is_copied) throw cli::Failure(cli::ExitCode::failed, std::string("cannot copy with method ") + name);
+  if (!is_copied) cli::fail(std::string("cannot copy with method ") + name);
 }
 inline void check_copy(const base::Status& copied, const char* name) {
   if (copied.has_value()) return;
-  throw cli::Failure(cli::ExitCode::failed,
-                     std::string("cannot copy with method ") + name + ": " + copied.error().text());
+  cli::fail(std::string("cannot copy with method ") + name + ": " + copied.error().text());
 }
 inline void note_copy(bool& is_copied, bool next) { is_copied &= next; }
 inline void note_copy(base::Status& copied, base::Status next) { base::keep_first(copied, std::move(next)); }

@@ -37,9 +37,8 @@ inline void write_pattern(std::uint8_t* bytes, const Stretch& stretch, unsigned 
 inline void check_pattern(const std::uint8_t* bytes, const Stretch& stretch, unsigned salt, const char* method) {
   for (std::size_t at = 0; at < stretch.size_bytes; ++at) {
     if (bytes[at] == pattern_byte(stretch.offset + at, salt)) continue;
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("%s copied wrong content: byte %zu is 0x%02x, expected 0x%02x", method,
-                                   stretch.offset + at, bytes[at], pattern_byte(stretch.offset + at, salt)));
+    cli::fail(cli::format("%s copied wrong content: byte %zu is 0x%02x, expected 0x%02x", method, stretch.offset + at,
+                          bytes[at], pattern_byte(stretch.offset + at, salt)));
   }
 }
 

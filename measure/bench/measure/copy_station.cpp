@@ -47,8 +47,7 @@ void measure_copies(Session* session, const CopyScene& scene, Direction directio
   const std::unique_ptr<Disturbance> disturbance = scene.disturb ? scene.disturb() : nullptr;
   const std::vector<Measured> measured =
       measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
-  if (disturbance != nullptr && !disturbance->complaint().empty())
-    throw cli::Failure(cli::ExitCode::failed, disturbance->complaint());
+  if (disturbance != nullptr && !disturbance->complaint().empty()) cli::fail(disturbance->complaint());
   for (std::size_t index = 0; index < methods.size(); ++index) {
     Series series = series_of(scene, *methods[index], direction);
     if (!session->has_raw()) series.control.clear();

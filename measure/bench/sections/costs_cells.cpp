@@ -47,7 +47,7 @@ double us_between(std::int64_t begin_ns, std::int64_t end_ns) {
 }
 
 void check(int result, const char* call) {
-  if (result != 0) throw cli::Failure(cli::ExitCode::failed, std::string(call) + ": " + errno_text(result));
+  if (result != 0) cli::fail(std::string(call) + ": " + errno_text(result));
 }
 
 /// The baseline: the time of the operating system to create and remove a mapping of one 64 KiB page.
@@ -98,9 +98,7 @@ void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   const std::int64_t begin = platform::now_ns();
   const gdr_t context = gdr_open();
   const std::int64_t opened = platform::now_ns();
-  if (context == nullptr)
-    throw cli::Failure(cli::ExitCode::failed,
-                       "cannot open a gdrkit context: gdr_open failed; run 'gdrkit info' for the cause");
+  if (context == nullptr) cli::fail("cannot open a gdrkit context: gdr_open failed; run 'gdrkit info' for the cause");
   PinTimes first;
   PinTimes later;
   try {
@@ -153,8 +151,7 @@ void fill(platform::Device* device, const AlignedAllocation& memory) {
   for (std::size_t at = 0; at < memory.rounded_bytes(); at += bytes.size()) {
     const auto copied = device->copy_to_device(memory.address() + at, bytes.data(),
                                                std::min(bytes.size(), memory.rounded_bytes() - at));
-    if (!copied.has_value())
-      throw cli::Failure(cli::ExitCode::failed, "cannot fill the buffer: " + std::string(copied.error().text()));
+    if (!copied.has_value()) cli::fail("cannot fill the buffer: " + std::string(copied.error().text()));
   }
 }
 

@@ -110,7 +110,7 @@ cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
     const cli::ExitCode code = comparison ? comparison->compare_with(whole_result(report), &run) : cli::ExitCode::ok;
     return report.result.is_ok ? code : cli::ExitCode::failed;
   } catch (const WorkerFailure& failure) {
-    throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit shmem bench: ") + failure.what());
+    cli::fail(std::string("gdrkit shmem bench: ") + failure.what());
   }
 }
 

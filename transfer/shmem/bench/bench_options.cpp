@@ -67,9 +67,7 @@ cli::CommandLine command_line(BenchOptions* options) {
   return line;
 }
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: " + why);
-}
+[[noreturn]] void refuse(const std::string& why) { cli::reject("gdrkit shmem bench: " + why); }
 
 void check_count(const char* name, int value, int least, int most) {
   if (value < least || value > most)

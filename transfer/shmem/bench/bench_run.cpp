@@ -57,8 +57,7 @@ void BenchRun::describe(const cli::DeviceChoice& choice) {
   for (const std::string& library : options_.peers) {
     const std::string& file = library == "nccl" ? options_.files.nccl : options_.files.nvshmem;
     if (!choice.is_emulated || !file.empty()) continue;  // a stand-in runs on the emulated device
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       "gdrkit shmem bench: --peer " + library + " requires GPUs, but none is available; omit it");
+    cli::cannot_run("gdrkit shmem bench: --peer " + library + " requires GPUs, but none is available; omit it");
   }
   report::describe_run(&result, "shmem bench", choice.is_emulated, cli::open_device(choice, 0).get());
   result.clock = measure::describe(clock_);

@@ -40,7 +40,7 @@ class GdrkitJob {
   [[nodiscard]] void* allocate(std::size_t size_bytes) {
     void* address = nullptr;
     if (gdrkit_shmem_calloc(size_bytes, 1, &address) != 0)
-      throw cli::Failure(cli::ExitCode::failed, job::last_error(cli::format("calloc of %zu bytes", size_bytes)));
+      cli::fail(job::last_error(cli::format("calloc of %zu bytes", size_bytes)));
     return address;
   }
   [[nodiscard]] void* create_stream() {
@@ -72,7 +72,7 @@ class GdrkitJob {
     job::require(gdrkit_shmem_get_device_state(&state), "get_device_state");
     state.limit_ns = device_limit_ns;
     if (auto launched = gpu_kernels_->launch(batch->parameters, batch->shape, {}); !launched) {
-      throw cli::Failure(cli::ExitCode::failed, launched.error().text());
+      cli::fail(launched.error().text());
     }
   }
   /// Collective.

@@ -60,11 +60,10 @@ std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library) {
   const char* const backend = std::getenv("GDRKIT_BACKEND");
   const bool is_emulated = backend != nullptr && std::strcmp(backend, "emulated") == 0;
   const auto count = is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
-  if (!count) throw cli::Failure(cli::ExitCode::cannot_run, count.error().text());
-  if (*count == 0)
-    throw cli::Failure(cli::ExitCode::cannot_run, std::string(library) + " requires a GPU, but CUDA reports none");
+  if (!count) cli::cannot_run(count.error().text());
+  if (*count == 0) cli::cannot_run(std::string(library) + " requires a GPU, but CUDA reports none");
   auto device = is_emulated ? platform::open_emulated_device(pe % *count) : platform::open_cuda_device(pe % *count);
-  if (!device) throw cli::Failure(cli::ExitCode::cannot_run, device.error().text());
+  if (!device) cli::cannot_run(device.error().text());
   return std::move(*device);
 }
 

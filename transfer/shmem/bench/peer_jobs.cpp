@@ -39,7 +39,7 @@ static_assert(sizeof(UniqueIdArguments) == 24 && sizeof(InitArguments) == 128 &&
 constexpr unsigned init_with_unique_id = 1U << 3;
 
 void require_zero(int code, const char* what) {
-  if (code != 0) throw cli::Failure(cli::ExitCode::failed, cli::format("NVSHMEM: %s failed with code %d", what, code));
+  if (code != 0) cli::fail(cli::format("NVSHMEM: %s failed with code %d", what, code));
 }
 
 /// What the user has set stays.
@@ -84,15 +84,13 @@ void NvshmemJob::start(const Request& request) {
                "nvshmemx_set_attr_uniqueid_args");
   require_zero(calls.hostlib_init_attr(init_with_unique_id, &attributes), "nvshmemx_hostlib_init_attr");
   if (calls.my_pe() != request.pe) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("NVSHMEM assigned PE number %d to this process, not %d", calls.my_pe(), request.pe));
+    cli::fail(cli::format("NVSHMEM assigned PE number %d to this process, not %d", calls.my_pe(), request.pe));
   }
 }
 
 void* NvshmemJob::allocate(std::size_t size_bytes) {
   void* const address = library_.calls().calloc(size_bytes, 1);
-  if (address == nullptr)
-    throw cli::Failure(cli::ExitCode::failed, cli::format("nvshmem_calloc of %zu bytes failed", size_bytes));
+  if (address == nullptr) cli::fail(cli::format("nvshmem_calloc of %zu bytes failed", size_bytes));
   return address;
 }
 
@@ -106,7 +104,7 @@ std::string NvshmemJob::version() const {
 
 void* NvshmemJob::create_stream() {
   const auto stream = device_->create_stream();
-  if (!stream) throw cli::Failure(cli::ExitCode::failed, stream.error().text());
+  if (!stream) cli::fail(stream.error().text());
   return reinterpret_cast<void*>(stream->handle);
 }
 
@@ -140,7 +138,7 @@ void NvshmemJob::launch(DeviceBatch* batch) {
   batch->parameters.state.n_pes = n_pes_;
   void* pointers[] = {&batch->parameters};
   if (auto launched = device_->launch(gpu_kernel_, batch->shape, {}, pointers); !launched) {
-    throw cli::Failure(cli::ExitCode::failed, launched.error().text());
+    cli::fail(launched.error().text());
   }
 }
 
@@ -155,8 +153,7 @@ NcclJob::NcclJob(const PeerFiles& files) {
   // As for NVSHMEM. What the user has set stays.
   ::setenv("NCCL_NVLS_ENABLE", "0", 0);
   const auto calls = platform::nccl_calls(files.nccl.empty() ? nullptr : files.nccl.c_str());
-  if (!calls)
-    throw cli::Failure(cli::ExitCode::cannot_run, std::string(calls.error().text()) + "; name the file with --nccl");
+  if (!calls) cli::cannot_run(std::string(calls.error().text()) + "; name the file with --nccl");
   calls_ = *calls;
   rank_.emplace(*calls_, "NCCL", "");
 }
@@ -178,9 +175,9 @@ void NcclJob::start(const Request& request) {
 
 void* NcclJob::allocate(std::size_t size_bytes) {
   auto memory = device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
-  if (!memory) throw cli::Failure(cli::ExitCode::failed, memory.error().text());
+  if (!memory) cli::fail(memory.error().text());
   if (auto filled = device_->fill(memory->address(), 0, size_bytes); !filled) {
-    throw cli::Failure(cli::ExitCode::failed, filled.error().text());
+    cli::fail(filled.error().text());
   }
   memory_.push_back(std::move(*memory));
   return reinterpret_cast<void*>(memory_.back().address());
@@ -188,7 +185,7 @@ void* NcclJob::allocate(std::size_t size_bytes) {
 
 void* NcclJob::create_stream() {
   const auto stream = device_->create_stream();
-  if (!stream) throw cli::Failure(cli::ExitCode::failed, stream.error().text());
+  if (!stream) cli::fail(stream.error().text());
   stream_ = reinterpret_cast<void*>(stream->handle);
   return stream_;
 }

@@ -70,7 +70,7 @@ class Worker {
 
  private:
   static void require_done(const base::Status& status) {
-    if (!status) throw cli::Failure(cli::ExitCode::failed, status.error().text());
+    if (!status) cli::fail(status.error().text());
   }
 
   void start(const Request& request, Reply* reply) {
@@ -103,12 +103,12 @@ class Worker {
     job_.register_buffer(station_.registered, bytes);
     station_.object_bytes = bytes;
     auto pinned = job_.device().allocate(platform::AllocationKind::host, bytes);
-    if (!pinned) throw cli::Failure(cli::ExitCode::failed, pinned.error().text());
+    if (!pinned) cli::fail(pinned.error().text());
     pinned_ = std::move(*pinned);
     station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
     for (std::uint8_t* local : {station_.mapped, station_.registered, station_.pinned}) std::memset(local, 0x5c, bytes);
     auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
-    if (!result) throw cli::Failure(cli::ExitCode::failed, result.error().text());
+    if (!result) cli::fail(result.error().text());
     result_ = std::move(*result);
     station_.stream = job_.create_stream();
   }
@@ -147,8 +147,7 @@ class Worker {
     require_done(device.synchronize(platform::Stream()));
     platform::ShmemResult result{};
     require_done(device.copy_to_host(&result, result_.address(), sizeof result));
-    if (result.wrong != 0)
-      throw cli::Failure(cli::ExitCode::failed, "a GPU kernel timed out while waiting for the other PE");
+    if (result.wrong != 0) cli::fail("a GPU kernel timed out while waiting for the other PE");
     reply->ns = static_cast<double>(result.elapsed_ns()) / static_cast<double>(request.count);
     return 0;
   }
@@ -217,7 +216,7 @@ cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int
   if (library == "gdrkit") return serve_all(socket, [] { return GdrkitJob(); });
   if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(files); });
   if (library == "nccl") return serve_all(socket, [&] { return NcclJob(files); });
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: unknown library '" + library + "'");
+  cli::reject("gdrkit shmem bench: unknown library '" + library + "'");
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -55,8 +55,8 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
   for (const Check& check : all_checks) known.emplace_back(check.name);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: unknown check '" + name + "'" +
-                                                   cli::did_you_mean(name, known) + "; --list lists them");
+      cli::reject("gdrkit shmem check: unknown check '" + name + "'" + cli::did_you_mean(name, known) +
+                  "; --list lists them");
     }
   }
   for (const Check& check : all_checks) {
@@ -67,18 +67,15 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
 
 void check_values(const Options& options) {
   if (options.n_pes == 0 || options.n_pes > most_pes)
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit shmem check: -n %d is out of range: use 1 to %d", options.n_pes, most_pes));
-  if (options.check.largest_bytes == 0)
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: --largest 0 is out of range: use 1 to 8M");
+    cli::reject(cli::format("gdrkit shmem check: -n %d is out of range: use 1 to %d", options.n_pes, most_pes));
+  if (options.check.largest_bytes == 0) cli::reject("gdrkit shmem check: --largest 0 is out of range: use 1 to 8M");
   if (options.check.largest_bytes > largest_planned_bytes)
-    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit shmem check: --largest %zu is out of range: use at "
-                                                         "most 8M; gdrkit shmem bench --bulk measures larger sizes",
-                                                         options.check.largest_bytes));
+    cli::reject(
+        cli::format("gdrkit shmem check: --largest %zu is out of range: use at most 8M; gdrkit shmem bench --bulk "
+                    "measures larger sizes",
+                    options.check.largest_bytes));
   if (options.check.rounds < 1)
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format("gdrkit shmem check: --rounds %d is out of range: use at least 1", options.check.rounds));
+    cli::reject(cli::format("gdrkit shmem check: --rounds %d is out of range: use at least 1", options.check.rounds));
 }
 
 /// Collective. Returns the results of all PEs in turn on PE 0, and on the others no complete one.

@@ -14,7 +14,7 @@ namespace gdrkit::transfer::shmem {
 namespace {
 
 void require_copy(const base::Status& copied) {
-  if (!copied) throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit shmem check: %s", copied.error().text()));
+  if (!copied) cli::fail(cli::format("gdrkit shmem check: %s", copied.error().text()));
 }
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
@@ -99,8 +99,7 @@ SymmetricMemory::SymmetricMemory(Checker& checker, std::size_t size_bytes)
     : checker_(checker), uncaught_exceptions_(std::uncaught_exceptions()) {
   void* data = nullptr;
   if (gdrkit_shmem_malloc(size_bytes, &data) != 0) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit shmem check: " + job::last_error(cli::format("malloc of %zu bytes", size_bytes)));
+    cli::fail("gdrkit shmem check: " + job::last_error(cli::format("malloc of %zu bytes", size_bytes)));
   }
   data_ = static_cast<std::uint8_t*>(data);
 }

@@ -111,8 +111,7 @@ LocalRegion::LocalRegion(Checker& checker, LocalKind kind, std::size_t size_byte
     const auto allocation_kind =
         kind == LocalKind::pinned ? platform::AllocationKind::host : platform::AllocationKind::cuda_malloc;
     auto allocated = checker.session().device().allocate(allocation_kind, size_bytes);
-    if (!allocated)
-      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit shmem check: %s", allocated.error().text()));
+    if (!allocated) cli::fail(cli::format("gdrkit shmem check: %s", allocated.error().text()));
     allocation_ = std::move(*allocated);
     data_ = reinterpret_cast<std::uint8_t*>(allocation_.address());
   }

@@ -83,8 +83,7 @@ constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
 platform::Allocation allocate(Checker& checker, platform::AllocationKind kind) {
   auto allocated = checker.session().device().allocate(kind, buffer_bytes);
-  if (!allocated)
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit shmem check: %s", allocated.error().text()));
+  if (!allocated) cli::fail(cli::format("gdrkit shmem check: %s", allocated.error().text()));
   return std::move(*allocated);
 }
 
