@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "measure/bandwidth/buffer_pool.hpp"
+#include "cli/interface/demand.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -46,7 +47,7 @@ std::size_t BufferPool::take(int gpu, int near, std::size_t size_bytes) {
     (void)gpus_.current(gpu == host ? near : gpu);
     allocation = device.allocate(kind, size_bytes);
   }
-  buffer->allocation = demand(std::move(allocation));
+  buffer->allocation = cli::demand(std::move(allocation));
   buffer->is_used = true;
   buffers_.push_back(std::move(buffer));
   return buffers_.size() - 1;
@@ -105,7 +106,7 @@ void Pattern::fill(Buffer* buffer, std::uint64_t seed) {
     }
     std::uint8_t* bytes = pool_[staging].host_bytes();
     write(bytes, size, seed, offset);
-    demand(gpus_.current(buffer->gpu).copy_to_device(buffer->allocation.address() + offset, bytes, size));
+    cli::demand(gpus_.current(buffer->gpu).copy_to_device(buffer->allocation.address() + offset, bytes, size));
   }
   if (buffer->gpu != host) pool_[staging].is_used = false;
   buffer->seed = seed;
@@ -116,7 +117,7 @@ void Pattern::clear(Buffer* buffer) {
   if (buffer->gpu == host) {
     std::memset(buffer->host_bytes(), cleared_byte, buffer->size_bytes);
   } else {
-    demand(gpus_.current(buffer->gpu).fill(buffer->allocation.address(), cleared_byte, buffer->size_bytes));
+    cli::demand(gpus_.current(buffer->gpu).fill(buffer->allocation.address(), cleared_byte, buffer->size_bytes));
   }
 }
 
@@ -128,8 +129,8 @@ std::optional<std::size_t> Pattern::first_wrong(const Buffer& buffer, std::uint6
     write(expected_.data(), size, seed, offset);
     const std::uint8_t* content = buffer.gpu == host ? buffer.host_bytes() + offset : pool_[staging].host_bytes();
     if (buffer.gpu != host) {
-      demand(gpus_.current(buffer.gpu)
-                 .copy_to_host(pool_[staging].host_bytes(), buffer.allocation.address() + offset, size));
+      cli::demand(gpus_.current(buffer.gpu)
+                      .copy_to_host(pool_[staging].host_bytes(), buffer.allocation.address() + offset, size));
     }
     if (std::memcmp(content, expected_.data(), size) == 0) continue;
     std::size_t page = 0;

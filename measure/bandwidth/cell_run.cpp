@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/interface/demand.hpp"
 #include "platform/gpu_code/chase_params.hpp"
 #include "platform/gpu_code/copy_params.hpp"
 
@@ -60,13 +61,13 @@ class CellRun::Jobs {
   void add(const Job& job) {
     platform::Device& device = gpus_.current(job.plan.runner);
     all.push_back(job);  // first, so that the destructor releases it if a step fails
-    all.back().stream = demand(device.create_stream());
-    all.back().begin = demand(device.create_event());
-    all.back().end = demand(device.create_event());
+    all.back().stream = cli::demand(device.create_stream());
+    all.back().begin = cli::demand(device.create_event());
+    all.back().end = cli::demand(device.create_event());
   }
   /// Records an end event for all jobs together, on the first one's GPU.
   void add_total_end() {
-    total_end_ = demand(gpus_.current(all.front().plan.runner).create_event());
+    total_end_ = cli::demand(gpus_.current(all.front().plan.runner).create_event());
     has_total_end_ = true;
   }
   [[nodiscard]] platform::Event total_end() const { return total_end_; }
@@ -89,7 +90,7 @@ void CellRun::prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs) {
     job.source = pool_.take(plan.source, plan.runner, job.size_bytes);
     job.target = pool_.take(plan.target, plan.runner, job.size_bytes);
     const int multiprocessors =
-        demand(gpus_.current(plan.runner).attribute(platform::DeviceAttribute::multiprocessor_count));
+        cli::demand(gpus_.current(plan.runner).attribute(platform::DeviceAttribute::multiprocessor_count));
     job.blocks = std::max(1u, static_cast<unsigned>(multiprocessors * plan.gpu_share * blocks_per_multiprocessor));
     jobs->add(job);
     if (!options_.is_verified) continue;
@@ -105,23 +106,23 @@ void CellRun::enqueue(const Job& job, int loops) {
   if (job.mover == Mover::gpu_kernel) {
     platform::CopyParameters parameters{};
     const auto address = [&](int place, std::uint64_t address_of_allocation) {
-      return place == host ? demand(device.device_address(reinterpret_cast<void*>(address_of_allocation)))
+      return place == host ? cli::demand(device.device_address(reinterpret_cast<void*>(address_of_allocation)))
                            : address_of_allocation;
     };
     parameters.source = address(job.plan.source, source);
     parameters.target = address(job.plan.target, target);
     parameters.size_bytes = job.size_bytes;
     parameters.loops = static_cast<std::uint32_t>(loops);
-    demand(gpus_.kernels(job.plan.runner).launch(parameters, {job.blocks, threads_per_block}, job.stream));
+    cli::demand(gpus_.kernels(job.plan.runner).launch(parameters, {job.blocks, threads_per_block}, job.stream));
     return;
   }
   for (int loop = 0; loop < loops; ++loop) {
     if (job.plan.source == host) {
-      demand(device.copy_to_device_async(target, reinterpret_cast<void*>(source), job.size_bytes, job.stream));
+      cli::demand(device.copy_to_device_async(target, reinterpret_cast<void*>(source), job.size_bytes, job.stream));
     } else if (job.plan.target == host) {
-      demand(device.copy_to_host_async(reinterpret_cast<void*>(target), source, job.size_bytes, job.stream));
+      cli::demand(device.copy_to_host_async(reinterpret_cast<void*>(target), source, job.size_bytes, job.stream));
     } else {
-      demand(device.copy_on_device_async(target, source, job.size_bytes, job.stream));
+      cli::demand(device.copy_on_device_async(target, source, job.size_bytes, job.stream));
     }
   }
 }
@@ -136,26 +137,26 @@ std::vector<double> CellRun::sample(const CellPlan& cell, Jobs* jobs) {
   for (const Job& job : jobs->all) {
     platform::Device& device = gpus_.current(job.plan.runner);
     // All jobs begin when the first one does.
-    if (&job != &first) demand(device.wait(job.stream, first.begin));
-    demand(device.record(job.begin, job.stream));
+    if (&job != &first) cli::demand(device.wait(job.stream, first.begin));
+    cli::demand(device.record(job.begin, job.stream));
   }
   for (const Job& job : jobs->all) {
     enqueue(job, options_.loops);
-    demand(gpus_.current(job.plan.runner).record(job.end, job.stream));
+    cli::demand(gpus_.current(job.plan.runner).record(job.end, job.stream));
   }
   if (cell.count == Count::total) {
     platform::Device& device = gpus_.current(first.plan.runner);
     for (const Job& job : jobs->all) {
-      if (&job != &first) demand(device.wait(first.stream, job.end));
+      if (&job != &first) cli::demand(device.wait(first.stream, job.end));
     }
-    demand(device.record(jobs->total_end(), first.stream));
+    cli::demand(device.record(jobs->total_end(), first.stream));
   }
   gate_.open();
-  for (const Job& job : jobs->all) demand(gpus_.current(job.plan.runner).synchronize(job.stream));
+  for (const Job& job : jobs->all) cli::demand(gpus_.current(job.plan.runner).synchronize(job.stream));
   gate_.check();
 
   const auto rate = [&](const Job& job) {
-    const double milliseconds = demand(gpus_.current(job.plan.runner).elapsed_ms(job.begin, job.end));
+    const double milliseconds = cli::demand(gpus_.current(job.plan.runner).elapsed_ms(job.begin, job.end));
     return gb_per_s(static_cast<double>(job.size_bytes) * options_.loops, milliseconds);
   };
   if (cell.count == Count::first) return {rate(first)};
@@ -166,7 +167,7 @@ std::vector<double> CellRun::sample(const CellPlan& cell, Jobs* jobs) {
   }
   double bytes = 0;
   for (const Job& job : jobs->all) bytes += static_cast<double>(job.size_bytes) * options_.loops;
-  return {gb_per_s(bytes, demand(gpus_.current(first.plan.runner).elapsed_ms(first.begin, jobs->total_end())))};
+  return {gb_per_s(bytes, cli::demand(gpus_.current(first.plan.runner).elapsed_ms(first.begin, jobs->total_end())))};
 }
 
 void CellRun::verify(Jobs* jobs) {
@@ -202,7 +203,7 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
   Buffer& state = pool_[pool_.take(plan.runner, plan.runner, sizeof(platform::ChaseState))];
   data.seed = 0;
   std::uint64_t start = data.allocation.address();
-  if (plan.source == host) start = demand(gpus_.current(plan.runner).device_address(data.host_bytes()));
+  if (plan.source == host) start = cli::demand(gpus_.current(plan.runner).device_address(data.host_bytes()));
   // The first word of each line is the address of the next line; the last line points to the first.
   std::vector<std::uint64_t> words(latency_buffer_bytes / sizeof(std::uint64_t));
   for (std::size_t offset = 0; offset < latency_buffer_bytes; offset += latency_stride_bytes) {
@@ -211,7 +212,7 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
   if (plan.source == host) {
     std::copy(words.begin(), words.end(), reinterpret_cast<std::uint64_t*>(data.host_bytes()));
   } else {
-    demand(gpus_.current(plan.source).copy_to_device(start, words.data(), latency_buffer_bytes));
+    cli::demand(gpus_.current(plan.source).copy_to_device(start, words.data(), latency_buffer_bytes));
   }
   CellValues values{cell.row, cell.column, {{}}};
   platform::Device& device = gpus_.current(plan.runner);
@@ -220,10 +221,10 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
   const std::uint64_t last = start + options_.chase_steps % lines * latency_stride_bytes;
   for (int number = -1; number < options_.samples; ++number) {  // -1: warms up
     platform::ChaseState found{};
-    demand(device.copy_to_device(parameters.state, &found, sizeof(found)));
-    demand(gpus_.kernels(plan.runner).launch(parameters, {1, 1}, {}));
-    demand(device.synchronize(platform::Stream{}));
-    demand(device.copy_to_host(&found, parameters.state, sizeof(found)));
+    cli::demand(device.copy_to_device(parameters.state, &found, sizeof(found)));
+    cli::demand(gpus_.kernels(plan.runner).launch(parameters, {1, 1}, {}));
+    cli::demand(device.synchronize(platform::Stream{}));
+    cli::demand(device.copy_to_host(&found, parameters.state, sizeof(found)));
     if (found.last != last) cli::fail("the measurement is invalid: the GPU kernel read a wrong pointer");
     if (number >= 0) {
       values.samples[0].push_back(static_cast<double>(found.elapsed_ns) / static_cast<double>(options_.chase_steps));

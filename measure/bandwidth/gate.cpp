@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "cli/interface/demand.hpp"
 #include "platform/gpu_code/copy_params.hpp"
 #include "platform/gpu_code/gate_params.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -23,8 +24,8 @@ void store(std::uint32_t* word, std::uint32_t value) { std::atomic_ref(*word).st
 
 Gate::Gate(Gpus* gpus, std::uint64_t limit_ns)
     : gpus_(*gpus),
-      memory_(demand(gpus->current(0).allocate(platform::AllocationKind::host,
-                                               (first_end + most_streams) * sizeof(std::uint32_t)))),
+      memory_(cli::demand(gpus->current(0).allocate(platform::AllocationKind::host,
+                                                    (first_end + most_streams) * sizeof(std::uint32_t)))),
       limit_ns_(limit_ns) {
   // A driver that loads GPU code at its first launch waits for the device, which would deadlock behind a gate.
   // Therefore all code is launched once without work.
@@ -32,8 +33,8 @@ Gate::Gate(Gpus* gpus, std::uint64_t limit_ns)
   for (int gpu = 0; gpu < gpus_.count(); ++gpu) {
     if (!gpus_[gpu].kernels.has_value()) continue;
     hold(gpu, platform::Stream{});
-    demand(gpus_.kernels(gpu).launch(platform::CopyParameters{}, {1, 1}, platform::Stream{}));
-    demand(gpus_.current(gpu).synchronize(platform::Stream{}));
+    cli::demand(gpus_.kernels(gpu).launch(platform::CopyParameters{}, {1, 1}, platform::Stream{}));
+    cli::demand(gpus_.current(gpu).synchronize(platform::Stream{}));
   }
   check();
   reset();
@@ -55,14 +56,14 @@ void Gate::hold(int gpu, platform::Stream stream) {
   platform::Device& device = gpus_.current(gpu);
   if (!gpus_[gpu].kernels.has_value()) {
     store(end, static_cast<std::uint32_t>(platform::KernelEnd::finished));
-    demand(device.launch_host_function(stream, &Gate::wait, this));
+    cli::demand(device.launch_host_function(stream, &Gate::wait, this));
     return;
   }
   platform::GateParameters parameters{};
-  parameters.flag = demand(device.device_address(words()));
+  parameters.flag = cli::demand(device.device_address(words()));
   parameters.end = parameters.flag + static_cast<std::uint64_t>(end - words()) * sizeof(std::uint32_t);
   parameters.limit_ns = limit_ns_;
-  demand(gpus_.kernels(gpu).launch(parameters, {1, 1}, stream));
+  cli::demand(gpus_.kernels(gpu).launch(parameters, {1, 1}, stream));
 }
 
 void Gate::wait(void* gate) {

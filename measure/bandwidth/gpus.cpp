@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 
 namespace gdrkit::measure::bandwidth {
 namespace {
@@ -20,15 +20,11 @@ std::vector<std::unique_ptr<platform::Device>> open_all(const cli::DeviceChoice&
 
 }  // namespace
 
-void demand(const base::Status& result) {
-  if (!result.has_value()) cli::fail(result.error().text());
-}
-
 Gpus::Gpus(const cli::DeviceChoice& choice, const cli::NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
 
 Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const cli::NumaChoice& nodes) : nodes_(nodes) {
   for (auto& device : devices) {
-    demand(device->make_current());
+    cli::demand(device->make_current());
     Gpu gpu{nullptr, std::nullopt, "", cli::placement_for(*device)};
     using platform::GpuKernel;
     auto kernels = platform::GpuKernels::load<GpuKernel::chase, GpuKernel::copy, GpuKernel::gate>(*device);
@@ -59,7 +55,7 @@ void Gpus::enable_peers() {
 
 platform::Device& Gpus::current(int number) {
   platform::Device& device = *gpus_[static_cast<std::size_t>(number)].device;
-  demand(device.make_current());
+  cli::demand(device.make_current());
   return device;
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
 #include "cli/interface/device_choice.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "platform/device/device.hpp"
@@ -23,14 +22,6 @@ struct Gpu {
   std::string why_no_kernels;  ///< why there are no GPU kernels; "" if there are
   platform::Placement placement;
 };
-
-/// Throws Failure with the step and the error message if `result` is an error.
-void demand(const base::Status& result);
-template <class T>
-T demand(base::Result<T> result) {
-  if (!result.has_value()) cli::fail(result.error().text());
-  return std::move(*result);
-}
 
 class Gpus {
  public:

@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 #include "measure/baseline/raw_loops.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -26,10 +26,6 @@ constexpr std::size_t ping_at = 0;
 constexpr std::size_t pong_at = 256;
 constexpr std::size_t end_at = 512;
 constexpr std::size_t data_at = 4096;
-
-void check(const base::Status& status) {
-  if (!status) cli::fail(status.error().text());
-}
 
 /// Drains the write-combining buffers: the flag is in flight when the CPU begins to wait for the reply.
 void send_stores() {
@@ -146,23 +142,18 @@ struct PingPongMatch::RawSide {
 PingPongMatch::PingPongMatch(platform::Device* device, platform::GpuKernels* kernels, const AlignedAllocation& memory,
                              const MappedBuffer& buffer, const MatchRequest& request)
     : device_(device), kernels_(kernels), request_(request), content_(request.data_bytes / sizeof(std::uint32_t)) {
-  auto host =
-      device->allocate(platform::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0));
-  if (!host) cli::fail(host.error().text());
-  host_ = std::move(*host);
-  auto state = device->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PingPongState));
-  if (!state) cli::fail(state.error().text());
-  state_ = std::move(*state);
+  host_ = cli::demand(
+      device->allocate(platform::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0)));
+  state_ = cli::demand(device->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PingPongState)));
   auto* host_bytes = reinterpret_cast<std::uint8_t*>(host_.address());
   std::memset(host_bytes, 0, host_.size_bytes());
-  const auto host_on_device = device->device_address(host_bytes);
-  if (!host_on_device) cli::fail(host_on_device.error().text());
+  const std::uint64_t host_on_device = cli::demand(device->device_address(host_bytes));
 
   const auto cpu_side = [&](bool is_mapped, std::size_t at) {
     return (is_mapped ? buffer.user_pointer() : host_bytes) + at;
   };
   const auto gpu_side = [&](bool is_mapped, std::size_t at) {
-    return (is_mapped ? memory.address() : *host_on_device) + at;
+    return (is_mapped ? memory.address() : host_on_device) + at;
   };
   words_.handle = buffer.handle();
   words_.is_ping_mapped = !request.is_gpu_flag_in_host;
@@ -178,12 +169,10 @@ PingPongMatch::PingPongMatch(platform::Device* device, platform::GpuKernels* ker
   parameters_.data = request.data_bytes == 0 ? 0 : gpu_side(words_.is_data_mapped, data_at);
   parameters_.data_bytes = request.data_bytes;
   parameters_.state = state_.address();
-  parameters_.end = *host_on_device + end_at;
+  parameters_.end = host_on_device + end_at;
   parameters_.limit_ns = request.limit_ns;
   parameters_.is_gpu_first = request.is_gpu_first ? 1 : 0;
-  auto made = device->create_stream();
-  if (!made) cli::fail(made.error().text());
-  stream_ = *made;
+  stream_ = cli::demand(device->create_stream());
 }
 
 PingPongMatch::~PingPongMatch() {
@@ -210,10 +199,10 @@ void PingPongMatch::launch(std::size_t rounds) {
   }
   store_host(words_.end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   if (words_.is_ping_mapped) (void)*words_.ping;  // a read through the bus pushes earlier stores
-  check(device_->fill(parameters_.state, 0, sizeof(platform::PingPongState)));
+  cli::demand(device_->fill(parameters_.state, 0, sizeof(platform::PingPongState)));
   parameters_.first = next_;
   parameters_.rounds = static_cast<std::uint32_t>(rounds);
-  check(kernels_->launch(parameters_, request_.shape, stream_));
+  cli::demand(kernels_->launch(parameters_, request_.shape, stream_));
   is_playing_ = true;
 }
 
@@ -303,10 +292,10 @@ void PingPongMatch::check_data(std::uint32_t value, const std::vector<std::uint3
 }
 
 double PingPongMatch::end(std::size_t rounds) {
-  check(device_->synchronize(stream_));
+  cli::demand(device_->synchronize(stream_));
   is_playing_ = false;
   platform::PingPongState state{};
-  check(device_->copy_to_host(&state, parameters_.state, sizeof state));
+  cli::demand(device_->copy_to_host(&state, parameters_.state, sizeof state));
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
     cli::fail(cli::format("the data are wrong: %zu of %zu words differ from those that were written before the flag",

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 #include "platform/device/device.hpp"
 #include "platform/vendor/nccl_library.hpp"
 #include "transfer/engines/collective_engine.hpp"
@@ -173,10 +174,7 @@ class NcclCollectives : public CollectiveEngine {
     }
   }
 
-  void make_current(std::size_t index) {
-    const auto made = locals_[index].device->make_current();
-    if (!made) cli::fail(std::string("gdrkit nccl: ") + made.error().text());
-  }
+  void make_current(std::size_t index) { cli::demand(locals_[index].device->make_current(), "gdrkit nccl: "); }
 
   [[nodiscard]] static bool is_finished(const LocalRank& local) {
     const auto finished = local.device->is_finished(local.stream);
@@ -204,10 +202,9 @@ class NcclMessages : public MessageEngine {
  public:
   explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {
     platform::Device& device = processes_.device();
-    auto stream = device.create_stream();
-    if (!stream) cli::fail(std::string("gdrkit osu: ") + stream.error().text());
+    const platform::Stream stream = cli::demand(device.create_stream(), "gdrkit osu: ");
     engine_ = std::make_unique<NcclCollectives>(CollectiveRequest{
-        &processes_, {{processes_.process(), &device, *stream}}, processes_.n_processes(), request.nccl});
+        &processes_, {{processes_.process(), &device, stream}}, processes_.n_processes(), request.nccl});
     source_ = engine_->allocate(0, request.source_bytes);
     target_ = engine_->allocate(0, request.target_bytes);
     call_.input = source_;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cli/interface/exit_code.hpp"
+#include "cli/interface/demand.hpp"
 #include "platform/device/device.hpp"
 #include "transfer/engines/empty_library.hpp"
 #include "transfer/engines/nccl_rank.hpp"
@@ -36,9 +36,7 @@ class NcclLibrary : public EmptyLibrary {
     return enqueue(CollectiveKind::reduce_scatter, target, source, size_bytes, stream);
   }
   int synchronize(void* stream) const {
-    if (auto done = device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}); !done) {
-      cli::fail(done.error().text());
-    }
+    cli::demand(device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}));
     rank_->check();
     return 0;
   }

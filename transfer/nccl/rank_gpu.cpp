@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 
 namespace gdrkit::transfer::nccl {
 namespace {
@@ -14,16 +14,6 @@ constexpr std::uint8_t untouched = 0xee;
 constexpr unsigned pattern_threads = 256;
 constexpr unsigned blocks_per_multiprocessor = 8;
 constexpr unsigned most_blocks = 1024;
-
-template <class T>
-T value_or_fail(base::Result<T> result, const char* what) {
-  if (result) return std::move(*result);
-  cli::fail(cli::format("gdrkit nccl: %s: %s", what, result.error().text()));
-}
-
-void done_or_fail(const base::Status& status, const char* what) {
-  if (!status) cli::fail(cli::format("gdrkit nccl: %s: %s", what, status.error().text()));
-}
 
 platform::PatternParameters pattern_for(const DataPlan& plan) {
   platform::PatternParameters parameters{};
@@ -49,29 +39,30 @@ RankGpu::RankGpu(int rank, platform::Device* device) : rank_(rank), device_(devi
   auto loaded = platform::GpuKernels::load<platform::GpuKernel::pattern>(*device_);
   if (!loaded) cli::cannot_run(cli::format("gdrkit nccl: %s", loaded.error().text()));
   kernels_.emplace(std::move(*loaded));
-  stream_ = value_or_fail(device_->create_stream(), "cannot create a stream");
-  found_ = value_or_fail(device_->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PatternFound)),
-                         "cannot allocate the error counters");
+  stream_ = cli::demand(device_->create_stream(), "gdrkit nccl: cannot create a stream: ");
+  found_ = cli::demand(device_->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PatternFound)),
+                       "gdrkit nccl: cannot allocate the error counters: ");
 }
 
 RankGpu::RankGpu(int rank, std::unique_ptr<platform::Device> device) : RankGpu(rank, device.get()) {
   owned_ = std::move(device);
 }
 
-void RankGpu::make_current() { done_or_fail(device_->make_current(), "cannot make the GPU current"); }
+void RankGpu::make_current() { cli::demand(device_->make_current(), "gdrkit nccl: cannot make the GPU current: "); }
 
 void RankGpu::launch(platform::PatternParameters parameters) {
   if (parameters.count == 0) return;
   const std::uint64_t needed = (parameters.count + pattern_threads - 1) / pattern_threads;
   const unsigned room = std::min(kernels_->resident_blocks() * blocks_per_multiprocessor, most_blocks);
   const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(needed, room));
-  done_or_fail(kernels_->launch(parameters, {blocks, pattern_threads}, stream_),
-               "cannot launch the GPU kernel that writes or checks the data");
+  cli::demand(kernels_->launch(parameters, {blocks, pattern_threads}, stream_),
+              "gdrkit nccl: cannot launch the GPU kernel that writes or checks the data: ");
 }
 
 void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64_t output, std::size_t output_bytes) {
   make_current();
-  if (output_bytes != 0) done_or_fail(device_->fill(output, untouched, output_bytes), "cannot fill the output buffer");
+  if (output_bytes != 0)
+    cli::demand(device_->fill(output, untouched, output_bytes), "gdrkit nccl: cannot fill the output buffer: ");
   platform::PatternParameters parameters = pattern_for(plan);
   parameters.address = input;
   parameters.count = plan.collective->send_count(plan.part, plan.n_ranks);
@@ -82,7 +73,8 @@ void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64
 std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   make_current();
   platform::PatternFound found{0, ~std::uint64_t{0}};
-  done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found), "cannot reset the error counters");
+  cli::demand(device_->copy_to_device(found_.address(), &found, sizeof found),
+              "gdrkit nccl: cannot reset the error counters: ");
   for (const engines::Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
     platform::PatternParameters parameters = pattern_for(plan);
     parameters.address = output + piece.offset * plan.type->size_bytes;
@@ -93,14 +85,15 @@ std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
     parameters.rank = piece.source < 0 ? 0 : static_cast<std::uint32_t>(piece.source);
     launch(parameters);
   }
-  done_or_fail(device_->synchronize(stream_), "cannot wait for the GPU kernel that checks the data");
-  done_or_fail(device_->copy_to_host(&found, found_.address(), sizeof found), "cannot read the error counters");
+  cli::demand(device_->synchronize(stream_), "gdrkit nccl: cannot wait for the GPU kernel that checks the data: ");
+  cli::demand(device_->copy_to_host(&found, found_.address(), sizeof found),
+              "gdrkit nccl: cannot read the error counters: ");
   return found.wrong;
 }
 
 void RankGpu::wait() {
   make_current();
-  done_or_fail(device_->synchronize(stream_), "cannot wait for the GPU kernel that writes the data");
+  cli::demand(device_->synchronize(stream_), "gdrkit nccl: cannot wait for the GPU kernel that writes the data: ");
 }
 
 std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process) {
@@ -111,8 +104,8 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
     return gpus;
   }
   const cli::DeviceChoice& choice = processes.choice();
-  const int count = value_or_fail(
-      choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count(), "cannot count GPUs");
+  const int count = cli::demand(choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count(),
+                                "gdrkit nccl: cannot count GPUs: ");
   const int n_local = processes.n_local_processes();
   if (n_local * per_process > count) {
     cli::cannot_run(cli::format(

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 
 namespace gdrkit::transfer::osu {
 namespace {
@@ -60,21 +60,19 @@ class Buffers {
     if (is_host_) {
       std::memcpy(reinterpret_cast<void*>(target), bytes.data(), bytes.size());
     } else {
-      require(device_.copy_to_device(target, bytes.data(), bytes.size()));
+      cli::demand(device_.copy_to_device(target, bytes.data(), bytes.size()), cannot_validate);
     }
   }
   void read(std::vector<std::uint8_t>& bytes, std::uint64_t source) {
     if (is_host_) {
       std::memcpy(bytes.data(), reinterpret_cast<const void*>(source), bytes.size());
     } else {
-      require(device_.copy_to_host(bytes.data(), source, bytes.size()));
+      cli::demand(device_.copy_to_host(bytes.data(), source, bytes.size()), cannot_validate);
     }
   }
 
  private:
-  static void require(const base::Status& status) {
-    if (!status) cli::fail(std::string("gdrkit osu: cannot validate the data: ") + status.error().text());
-  }
+  static constexpr const char* cannot_validate = "gdrkit osu: cannot validate the data: ";
   bool is_host_;
   platform::Device& device_;
 };

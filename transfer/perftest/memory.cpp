@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/interface/demand.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/size.hpp"
 #include "platform/device/dmabuf.hpp"
@@ -31,11 +32,6 @@ constexpr int all_access = platform::verbs_access_local_write | verbs_access_rem
                            verbs_access_remote_atomic;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
-
-void require_device(const base::Status& status, const char* what) {
-  if (status) return;
-  cli::fail(std::string("gdrkit perftest: ") + what + ": " + status.error().text());
-}
 
 void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
@@ -138,8 +134,8 @@ void Memory::allocate_gpu(const Plan& plan) {
   }
   allocation_ = std::move(*allocated);
   address_ = allocation_.address();
-  require_device(device_->set_sync_memops(address_), "cannot prepare GPU memory");
-  require_device(device_->fill(address_, 0, size_bytes_), "cannot fill GPU memory with zeros");
+  cli::demand(device_->set_sync_memops(address_), "gdrkit perftest: cannot prepare GPU memory: ");
+  cli::demand(device_->fill(address_, 0, size_bytes_), "gdrkit perftest: cannot fill GPU memory with zeros: ");
 }
 
 void Memory::map_gpu() {
@@ -182,7 +178,7 @@ void Memory::register_with(const Endpoint& endpoint, const Plan& plan) {
 
 void Memory::write(std::uint64_t address, const void* bytes, std::size_t size_bytes) {
   if (device_ != nullptr) {
-    require_device(device_->copy_to_device(address, bytes, size_bytes), "cannot copy to the GPU");
+    cli::demand(device_->copy_to_device(address, bytes, size_bytes), "gdrkit perftest: cannot copy to the GPU: ");
   } else {
     std::memcpy(reinterpret_cast<void*>(address), bytes, size_bytes);
   }
@@ -190,7 +186,7 @@ void Memory::write(std::uint64_t address, const void* bytes, std::size_t size_by
 
 void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
   if (device_ != nullptr) {
-    require_device(device_->copy_to_host(bytes, address, size_bytes), "cannot copy from the GPU");
+    cli::demand(device_->copy_to_host(bytes, address, size_bytes), "gdrkit perftest: cannot copy from the GPU: ");
   } else {
     // The adapter has written it: pairs with the completion or the polled byte.
     std::atomic_thread_fence(std::memory_order_acquire);

@@ -7,7 +7,7 @@
 #include <array>
 #include <new>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 #include "measure/bench/measure/copy_pattern.hpp"
 #include "measure/bench/measure/copy_station.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -149,9 +149,9 @@ void fill(platform::Device* device, const AlignedAllocation& memory) {
   std::vector<std::uint8_t> bytes(std::min(memory.rounded_bytes(), mib));
   write_pattern(bytes.data(), {0, bytes.size()}, 5);
   for (std::size_t at = 0; at < memory.rounded_bytes(); at += bytes.size()) {
-    const auto copied = device->copy_to_device(memory.address() + at, bytes.data(),
-                                               std::min(bytes.size(), memory.rounded_bytes() - at));
-    if (!copied.has_value()) cli::fail("cannot fill the buffer: " + std::string(copied.error().text()));
+    cli::demand(device->copy_to_device(memory.address() + at, bytes.data(),
+                                       std::min(bytes.size(), memory.rounded_bytes() - at)),
+                "cannot fill the buffer: ");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/interface/demand.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
@@ -71,9 +72,7 @@ class GdrkitJob {
     gdrkit_shmem_device_state& state = batch->parameters.state;
     job::require(gdrkit_shmem_get_device_state(&state), "get_device_state");
     state.limit_ns = device_limit_ns;
-    if (auto launched = gpu_kernels_->launch(batch->parameters, batch->shape, {}); !launched) {
-      cli::fail(launched.error().text());
-    }
+    cli::demand(gpu_kernels_->launch(batch->parameters, batch->shape, {}));
   }
   /// Collective.
   [[nodiscard]] int meet() { return library_.sync_all(); }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/interface/demand.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/station.hpp"
@@ -102,11 +103,7 @@ std::string NvshmemJob::version() const {
   return cli::format("%d.%d.%d", major, minor, patch);
 }
 
-void* NvshmemJob::create_stream() {
-  const auto stream = device_->create_stream();
-  if (!stream) cli::fail(stream.error().text());
-  return reinterpret_cast<void*>(stream->handle);
-}
+void* NvshmemJob::create_stream() { return reinterpret_cast<void*>(cli::demand(device_->create_stream()).handle); }
 
 void NvshmemJob::prepare_device() {
   why_no_device_ = "";
@@ -137,9 +134,7 @@ void NvshmemJob::launch(DeviceBatch* batch) {
   batch->parameters.state.pe = pe_;
   batch->parameters.state.n_pes = n_pes_;
   void* pointers[] = {&batch->parameters};
-  if (auto launched = device_->launch(gpu_kernel_, batch->shape, {}, pointers); !launched) {
-    cli::fail(launched.error().text());
-  }
+  cli::demand(device_->launch(gpu_kernel_, batch->shape, {}, pointers));
 }
 
 void NvshmemJob::end() {
@@ -174,19 +169,14 @@ void NcclJob::start(const Request& request) {
 }
 
 void* NcclJob::allocate(std::size_t size_bytes) {
-  auto memory = device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
-  if (!memory) cli::fail(memory.error().text());
-  if (auto filled = device_->fill(memory->address(), 0, size_bytes); !filled) {
-    cli::fail(filled.error().text());
-  }
-  memory_.push_back(std::move(*memory));
+  auto memory = cli::demand(device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes));
+  cli::demand(device_->fill(memory.address(), 0, size_bytes));
+  memory_.push_back(std::move(memory));
   return reinterpret_cast<void*>(memory_.back().address());
 }
 
 void* NcclJob::create_stream() {
-  const auto stream = device_->create_stream();
-  if (!stream) cli::fail(stream.error().text());
-  stream_ = reinterpret_cast<void*>(stream->handle);
+  stream_ = reinterpret_cast<void*>(cli::demand(device_->create_stream()).handle);
   return stream_;
 }
 

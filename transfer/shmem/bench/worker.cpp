@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "platform/gpu_code/shmem_params.hpp"
@@ -69,10 +69,6 @@ class Worker {
   }
 
  private:
-  static void require_done(const base::Status& status) {
-    if (!status) cli::fail(status.error().text());
-  }
-
   void start(const Request& request, Reply* reply) {
     job_.start(request);
     station_.pe = request.pe;
@@ -102,14 +98,10 @@ class Worker {
     station_.registered = registered_->data();
     job_.register_buffer(station_.registered, bytes);
     station_.object_bytes = bytes;
-    auto pinned = job_.device().allocate(platform::AllocationKind::host, bytes);
-    if (!pinned) cli::fail(pinned.error().text());
-    pinned_ = std::move(*pinned);
+    pinned_ = cli::demand(job_.device().allocate(platform::AllocationKind::host, bytes));
     station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
     for (std::uint8_t* local : {station_.mapped, station_.registered, station_.pinned}) std::memset(local, 0x5c, bytes);
-    auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
-    if (!result) cli::fail(result.error().text());
-    result_ = std::move(*result);
+    result_ = cli::demand(job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult)));
     station_.stream = job_.create_stream();
   }
 
@@ -138,15 +130,15 @@ class Worker {
       return -EOPNOTSUPP;
     }
     platform::Device& device = job_.device();
-    require_done(device.fill(result_.address(), 0, sizeof(platform::ShmemResult)));
+    cli::demand(device.fill(result_.address(), 0, sizeof(platform::ShmemResult)));
     if (const int code = begin(request); code < 0) return code;
     const bool looks_on = work.operation == platform::ShmemOperation::ping_pong && station_.pe > 1;
     if (looks_on) return 0;
     DeviceBatch batch = device_batch(work, request.count, result_.address(), &station_);
     job_.launch(&batch);
-    require_done(device.synchronize(platform::Stream()));
+    cli::demand(device.synchronize(platform::Stream()));
     platform::ShmemResult result{};
-    require_done(device.copy_to_host(&result, result_.address(), sizeof result));
+    cli::demand(device.copy_to_host(&result, result_.address(), sizeof result));
     if (result.wrong != 0) cli::fail("a GPU kernel timed out while waiting for the other PE");
     reply->ns = static_cast<double>(result.elapsed_ns()) / static_cast<double>(request.count);
     return 0;

@@ -7,15 +7,13 @@
 #include <cstring>
 #include <exception>
 
-#include "base/result.hpp"
+#include "cli/interface/demand.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::transfer::shmem {
 namespace {
 
-void require_copy(const base::Status& copied) {
-  if (!copied) cli::fail(cli::format("gdrkit shmem check: %s", copied.error().text()));
-}
+constexpr const char* message_prefix = "gdrkit shmem check: ";
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -70,15 +68,15 @@ void Checker::demand(bool holds, const std::string& what) {
 void Checker::barrier() { job::require(gdrkit_shmem_barrier_all(), "barrier_all"); }
 
 void Checker::read(void* target, const void* source, std::size_t size_bytes) {
-  require_copy(session_.device().copy_to_host(target, address_of(source), size_bytes));
+  cli::demand(session_.device().copy_to_host(target, address_of(source), size_bytes), message_prefix);
 }
 
 void Checker::write(void* target, const void* source, std::size_t size_bytes) {
-  require_copy(session_.device().copy_to_device(address_of(target), source, size_bytes));
+  cli::demand(session_.device().copy_to_device(address_of(target), source, size_bytes), message_prefix);
 }
 
 void Checker::fill(void* target, std::uint8_t value, std::size_t size_bytes) {
-  require_copy(session_.device().fill(address_of(target), value, size_bytes));
+  cli::demand(session_.device().fill(address_of(target), value, size_bytes), message_prefix);
 }
 
 void Checker::compare(std::vector<std::uint8_t>* got, const std::vector<std::uint8_t>& expected,

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cli/interface/demand.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "platform/device/device.hpp"
 #include "transfer/shmem/check/checker.hpp"
@@ -110,9 +111,7 @@ LocalRegion::LocalRegion(Checker& checker, LocalKind kind, std::size_t size_byte
   } else {
     const auto allocation_kind =
         kind == LocalKind::pinned ? platform::AllocationKind::host : platform::AllocationKind::cuda_malloc;
-    auto allocated = checker.session().device().allocate(allocation_kind, size_bytes);
-    if (!allocated) cli::fail(cli::format("gdrkit shmem check: %s", allocated.error().text()));
-    allocation_ = std::move(*allocated);
+    allocation_ = cli::demand(checker.session().device().allocate(allocation_kind, size_bytes), "gdrkit shmem check: ");
     data_ = reinterpret_cast<std::uint8_t*>(allocation_.address());
   }
 }

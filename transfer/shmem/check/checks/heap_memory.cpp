@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "cli/interface/demand.hpp"
 #include "gdrkit/detail/shmem_private.h"
 #include "platform/device/device.hpp"
 #include "transfer/shmem/check/checker.hpp"
@@ -82,9 +83,7 @@ void verify_probe(Checker& checker, const SymmetricMemory& object, std::size_t o
 constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
 platform::Allocation allocate(Checker& checker, platform::AllocationKind kind) {
-  auto allocated = checker.session().device().allocate(kind, buffer_bytes);
-  if (!allocated) cli::fail(cli::format("gdrkit shmem check: %s", allocated.error().text()));
-  return std::move(*allocated);
+  return cli::demand(checker.session().device().allocate(kind, buffer_bytes), "gdrkit shmem check: ");
 }
 
 /// Puts to the next PE through the registered address, seen at the address that the program has had all along.
