@@ -72,42 +72,25 @@ class GdrkitLibrary : public EmptyLibrary {
   }
 
   // Over all PEs; the root is PE 0, sums are of floats. The size is that of a PE's part.
-  int broadcast(void* target, const void* source, std::size_t size_bytes) const {
-    return gdrkit_shmem_broadcast(world, target, source, size_bytes, 0);
-  }
+  int broadcast(auto... all) const { return gdrkit_shmem_broadcast(world, all..., 0); }
   int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
     return gdrkit_shmem_broadcast_on_stream(world, target, source, size_bytes, 0, stream);
   }
-  int fcollect(void* target, const void* source, std::size_t size_bytes) const {
-    return gdrkit_shmem_fcollect(world, target, source, size_bytes);
-  }
-  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return gdrkit_shmem_fcollect_on_stream(world, target, source, size_bytes, stream);
-  }
-  int alltoall(void* target, const void* source, std::size_t size_bytes) const {
-    return gdrkit_shmem_alltoall(world, target, source, size_bytes);
-  }
-  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return gdrkit_shmem_alltoall_on_stream(world, target, source, size_bytes, stream);
-  }
-  int reduce(void* target, const void* source, std::size_t size_bytes) const {
-    return gdrkit_shmem_reduce(world, of_floats, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float));
-  }
-  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return gdrkit_shmem_reduce_on_stream(world, of_floats, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float),
-                                         stream);
-  }
-  int reducescatter(void* target, const void* source, std::size_t size_bytes) const {
-    return gdrkit_shmem_reducescatter(world, of_floats, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float));
-  }
-  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return gdrkit_shmem_reducescatter_on_stream(world, of_floats, GDRKIT_SHMEM_SUM, target, source,
-                                                size_bytes / sizeof(float), stream);
-  }
+  int fcollect(auto... all) const { return gdrkit_shmem_fcollect(world, all...); }
+  int fcollect_on_stream(auto... all) const { return gdrkit_shmem_fcollect_on_stream(world, all...); }
+  int alltoall(auto... all) const { return gdrkit_shmem_alltoall(world, all...); }
+  int alltoall_on_stream(auto... all) const { return gdrkit_shmem_alltoall_on_stream(world, all...); }
+  int reduce(auto... all) const { return sum(gdrkit_shmem_reduce, all...); }
+  int reduce_on_stream(auto... all) const { return sum(gdrkit_shmem_reduce_on_stream, all...); }
+  int reducescatter(auto... all) const { return sum(gdrkit_shmem_reducescatter, all...); }
+  int reducescatter_on_stream(auto... all) const { return sum(gdrkit_shmem_reducescatter_on_stream, all...); }
 
  private:
   static constexpr gdrkit_shmem_team_t world = GDRKIT_SHMEM_TEAM_WORLD;
-  static constexpr gdrkit_shmem_type of_floats = GDRKIT_SHMEM_TYPE_FLOAT;
+  static int sum(auto function, void* target, const void* source, std::size_t size_bytes, auto... stream) {
+    return function(world, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float),
+                    stream...);
+  }
   static int wait(const std::uint64_t* signal, std::uint64_t value) {
     return gdrkit_shmem_signal_wait_until(signal, GDRKIT_SHMEM_GE, value, nullptr);
   }

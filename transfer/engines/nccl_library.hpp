@@ -20,21 +20,11 @@ class NcclLibrary : public EmptyLibrary {
   NcclLibrary(const NcclRank& rank, platform::Device& device) noexcept : rank_(&rank), device_(&device) {}
 
   int quiet() const { return 0; }  ///< synchronize completes everything
-  int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return enqueue(CollectiveKind::broadcast, target, source, size_bytes, stream);
-  }
-  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return enqueue(CollectiveKind::all_gather, target, source, size_bytes, stream);
-  }
-  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return enqueue(CollectiveKind::alltoall, target, source, size_bytes, stream);
-  }
-  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return enqueue(CollectiveKind::all_reduce, target, source, size_bytes, stream);
-  }
-  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return enqueue(CollectiveKind::reduce_scatter, target, source, size_bytes, stream);
-  }
+  int broadcast_on_stream(auto... all) const { return enqueue(CollectiveKind::broadcast, all...); }
+  int fcollect_on_stream(auto... all) const { return enqueue(CollectiveKind::all_gather, all...); }
+  int alltoall_on_stream(auto... all) const { return enqueue(CollectiveKind::alltoall, all...); }
+  int reduce_on_stream(auto... all) const { return enqueue(CollectiveKind::all_reduce, all...); }
+  int reducescatter_on_stream(auto... all) const { return enqueue(CollectiveKind::reduce_scatter, all...); }
   int synchronize(void* stream) const {
     cli::demand(device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}));
     rank_->check();

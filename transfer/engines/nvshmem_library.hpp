@@ -34,12 +34,8 @@ class NvshmemLibrary : public EmptyLibrary {
   explicit NvshmemLibrary(const NvshmemCalls& calls) noexcept : calls_(calls) {}
   [[nodiscard]] const NvshmemCalls& calls() const noexcept { return calls_; }
 
-  int put(void* target, const void* source, std::size_t size_bytes, int pe) const {
-    return called(calls_.putmem, target, source, size_bytes, pe);
-  }
-  int get(void* target, const void* source, std::size_t size_bytes, int pe) const {
-    return called(calls_.getmem, target, source, size_bytes, pe);
-  }
+  int put(auto... all) const { return called(calls_.putmem, all...); }
+  int get(auto... all) const { return called(calls_.getmem, all...); }
   int p(std::uint64_t* target, std::uint64_t value, int pe) const { return called(calls_.uint64_p, target, value, pe); }
   int g(const std::uint64_t* source, std::uint64_t* value, int pe) const {
     *value = calls_.uint64_g(source, pe);
@@ -64,15 +60,9 @@ class NvshmemLibrary : public EmptyLibrary {
            put_signal_on_stream(target, target, size_bytes, signal, value, pe, nullptr) | synchronize(nullptr);
   }
 
-  int p_on_stream(std::uint64_t* target, std::uint64_t value, int pe, void* stream) const {
-    return called(calls_.uint64_p_on_stream, target, value, pe, stream);
-  }
-  int put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
-    return called(calls_.putmem_on_stream, target, source, size_bytes, pe, stream);
-  }
-  int get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
-    return called(calls_.getmem_on_stream, target, source, size_bytes, pe, stream);
-  }
+  int p_on_stream(auto... all) const { return called(calls_.uint64_p_on_stream, all...); }
+  int put_on_stream(auto... all) const { return called(calls_.putmem_on_stream, all...); }
+  int get_on_stream(auto... all) const { return called(calls_.getmem_on_stream, all...); }
   int put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
                            std::uint64_t value, int pe, void* stream) const {
     return called(calls_.putmem_signal_on_stream, target, source, size_bytes, signal, value, signal_set_operation, pe,
@@ -87,40 +77,18 @@ class NvshmemLibrary : public EmptyLibrary {
   int synchronize(void* stream) const { return calls_.stream_synchronize(stream) == 0 ? 0 : -EIO; }
 
   // Over all PEs; the root is PE 0, sums are of floats. The size is that of a PE's part.
-  int broadcast(void* target, const void* source, std::size_t size_bytes) const {
-    return checked(calls_.broadcastmem(world, target, source, size_bytes, 0));
-  }
+  int broadcast(auto... all) const { return checked(calls_.broadcastmem(world, all..., 0)); }
   int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
     return checked(calls_.broadcastmem_on_stream(world, target, source, size_bytes, 0, stream));
   }
-  int fcollect(void* target, const void* source, std::size_t size_bytes) const {
-    return checked(calls_.fcollectmem(world, target, source, size_bytes));
-  }
-  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return checked(calls_.fcollectmem_on_stream(world, target, source, size_bytes, stream));
-  }
-  int alltoall(void* target, const void* source, std::size_t size_bytes) const {
-    return checked(calls_.alltoallmem(world, target, source, size_bytes));
-  }
-  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return checked(calls_.alltoallmem_on_stream(world, target, source, size_bytes, stream));
-  }
-  int reduce(void* target, const void* source, std::size_t size_bytes) const {
-    return checked(calls_.float_sum_reduce(world, static_cast<float*>(target), static_cast<const float*>(source),
-                                           size_bytes / sizeof(float)));
-  }
-  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return checked(calls_.float_sum_reduce_on_stream(
-        world, static_cast<float*>(target), static_cast<const float*>(source), size_bytes / sizeof(float), stream));
-  }
-  int reducescatter(void* target, const void* source, std::size_t size_bytes) const {
-    return checked(calls_.float_sum_reducescatter(world, static_cast<float*>(target), static_cast<const float*>(source),
-                                                  size_bytes / sizeof(float)));
-  }
-  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
-    return checked(calls_.float_sum_reducescatter_on_stream(
-        world, static_cast<float*>(target), static_cast<const float*>(source), size_bytes / sizeof(float), stream));
-  }
+  int fcollect(auto... all) const { return checked(calls_.fcollectmem(world, all...)); }
+  int fcollect_on_stream(auto... all) const { return checked(calls_.fcollectmem_on_stream(world, all...)); }
+  int alltoall(auto... all) const { return checked(calls_.alltoallmem(world, all...)); }
+  int alltoall_on_stream(auto... all) const { return checked(calls_.alltoallmem_on_stream(world, all...)); }
+  int reduce(auto... all) const { return sum(calls_.float_sum_reduce, all...); }
+  int reduce_on_stream(auto... all) const { return sum(calls_.float_sum_reduce_on_stream, all...); }
+  int reducescatter(auto... all) const { return sum(calls_.float_sum_reducescatter, all...); }
+  int reducescatter_on_stream(auto... all) const { return sum(calls_.float_sum_reducescatter_on_stream, all...); }
 
  private:
   /// For a function that cannot fail.
@@ -131,6 +99,10 @@ class NvshmemLibrary : public EmptyLibrary {
   }
   static constexpr int world = 0;
   static int checked(int code) { return code == 0 ? 0 : -EIO; }
+  static int sum(auto function, void* target, const void* source, std::size_t size_bytes, auto... stream) {
+    return checked(function(world, static_cast<float*>(target), static_cast<const float*>(source),
+                            size_bytes / sizeof(float), stream...));
+  }
   static constexpr int signal_set_operation = 9;
   static constexpr int compare_greater_equal = 5;
   NvshmemCalls calls_{};
