@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
-#include <vector>
 
 namespace gdrkit::cli {
 
@@ -19,8 +19,16 @@ inline constexpr std::size_t output_columns = 110;
 /// `text` with every line that is too long broken at blanks; continuation lines are indented. Line ends are kept.
 [[nodiscard]] std::string fitted(const std::string& text, std::size_t indent);
 
-/// "rc,cuda,sm"
-[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
+/// "rc,cuda,sm": the words of the range, or what `word_of` returns for its elements.
+template <class Range, class WordOf = std::identity>
+[[nodiscard]] std::string joined(const Range& range, const char* separator, const WordOf& word_of = {}) {
+  std::string text;
+  for (const auto& one : range) {
+    if (!text.empty()) text += separator;
+    text += std::invoke(word_of, one);
+  }
+  return text;
+}
 
 /// "1 check", "2 checks"
 [[nodiscard]] std::string counted(std::size_t count, const std::string& noun);

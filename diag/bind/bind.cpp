@@ -141,8 +141,7 @@ void print_place(std::FILE* out, const Binding& binding) {
     std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", cli::printable(binding.ucx_device).c_str());
   }
   for (const std::string& note : place.notes) std::fprintf(out, "note     %s\n", cli::printable(note).c_str());
-  std::string line;
-  for (const std::string& word : binding.program) line += (line.empty() ? "" : " ") + cli::shell_word(word);
+  const std::string line = cli::joined(binding.program, " ", cli::shell_word);
   if (!line.empty()) std::fprintf(out, "program  %s\n", cli::printable(line).c_str());
 }
 

@@ -180,9 +180,7 @@ LocalRank find_local_rank(const Lookup& lookup) {
     }
   }
   if (rank.variable.empty()) {
-    std::string names;
-    for (const char* name : local_rank_variables) names += std::string(names.empty() ? "" : ", ") + name;
-    cli::reject("gdrkit bind: cannot find the local rank: none of " + names +
+    cli::reject("gdrkit bind: cannot find the local rank: none of " + cli::joined(local_rank_variables, ", ") +
                 " is set; start gdrkit bind with mpirun, srun or torchrun, or choose the GPU with --gpu N");
   }
   const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/interface/common_options.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/examination.hpp"
 #include "diag/env/formats.hpp"
 #include "diag/machine/topology_facts.hpp"
@@ -12,8 +13,7 @@ namespace gdrkit::diag::env {
 namespace {
 
 std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
-  std::string names;
-  for (const CommLibrary library : all_libraries) names += (names.empty() ? "" : ", ") + std::string(name_of(library));
+  const std::string names = cli::joined(all_libraries, ", ", [](CommLibrary library) { return name_of(library); });
   if (words.empty()) cli::reject("gdrkit env: the library is missing; use one or more of " + names);
   std::vector<CommLibrary> libraries;
   for (const std::string& word : words) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrapi.h"
 #include "measure/result/result_file.hpp"
 
@@ -71,8 +72,8 @@ void CompareRun::check(const Result& head) const {
   }
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
-  cli::reject("gdrkit bench: " + options_.compare_path + " was measured on another machine: " + joined(differences) +
-              "; use --force to compare them anyway");
+  cli::reject("gdrkit bench: " + options_.compare_path + " was measured on another machine: " +
+              cli::joined(differences, "; ") + "; use --force to compare them anyway");
 }
 
 CompareReport CompareRun::compare_with(const Result& current, Session* session) {

@@ -7,6 +7,7 @@
 
 #include "cli/interface/size.hpp"
 #include "cli/interface/whole_file.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/bench/section.hpp"
 
 namespace gdrkit::measure::bench {
@@ -152,19 +153,13 @@ Effort BenchOptions::effort() const {
 }
 
 std::vector<std::string> BenchOptions::arguments_for(int on_cpu, const std::vector<std::string>& more) const {
-  const auto list = [](const auto& values, auto&& text_of) {
-    std::string text;
-    for (const auto& value : values) text += (text.empty() ? "" : ",") + text_of(value);
-    return text;
-  };
-  std::vector<std::string> words = {"bench",    "--quiet",
-                                    "--device", std::to_string(common.device),
-                                    "--only",   list(sections, [](const std::string& name) { return name; })};
+  std::vector<std::string> words = {
+      "bench", "--quiet", "--device", std::to_string(common.device), "--only", cli::joined(sections, ",")};
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {name, value});
   };
   if (is_quick) words.emplace_back("--quick");
-  add("--sizes", list(sizes, [](std::size_t size) { return std::to_string(size); }));
+  add("--sizes", cli::joined(sizes, ",", [](std::size_t size) { return std::to_string(size); }));
   if (rounds > 0) add("--rounds", std::to_string(rounds));
   add("--backend", common.backend);
   add("--copy-kernel", common.copy_kernel);

@@ -8,6 +8,7 @@
 namespace gdrkit::measure::bench {
 
 #define GDRKIT_BENCH_SECTION(name, summary) std::vector<Cell> name##_cells(Session* session);
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/bench/sections.def"
 #undef GDRKIT_BENCH_SECTION
 
@@ -20,11 +21,7 @@ const std::vector<Section>& all_sections() {
   return sections;
 }
 
-std::string section_names() {
-  std::string names;
-  for (const Section& section : all_sections()) names += (names.empty() ? "" : ", ") + section.name;
-  return names;
-}
+std::string section_names() { return cli::joined(all_sections(), ", ", &Section::name); }
 
 void Collector::add(const Series& like, Point point) {
   auto found = std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == like.id; });

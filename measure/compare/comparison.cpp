@@ -212,12 +212,6 @@ std::vector<std::string> setting_differences(const Result& old_result, const Res
   return differences;
 }
 
-std::string joined(const std::vector<std::string>& clauses) {
-  std::string text;
-  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
-  return text;
-}
-
 std::string decisive_group(const Series& series, const Point& point) {
   const bool is_plain_copy = series.operation == "copy" && series.method == "mapping" && series.conditions.empty() &&
                              series.x_name == "size_bytes" && !point.y;

@@ -62,8 +62,6 @@ struct Comparison {
 /// Differences that may explain a change but do not prevent a comparison, as clauses: driver, copy kernels, mapping
 /// type.
 [[nodiscard]] std::vector<std::string> setting_differences(const Result& old_result, const Result& new_result);
-/// Differences as clauses of one sentence.
-[[nodiscard]] std::string joined(const std::vector<std::string>& clauses);
 
 /// The name of the decisive group of a point, or "": undisturbed copies through the mapping by one thread, of up to 4
 /// KiB (latency) and from 1 MiB on (bandwidth), in either direction. Four groups.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/report/report_page.hpp"
 
 #include <algorithm>
@@ -231,10 +232,11 @@ Chapter comparison_chapter(const measure::Result& older, const measure::Result& 
   }
   const std::vector<std::string> machines = measure::machine_differences(older, newer);
   if (!machines.empty())
-    chapter.warnings.push_back("These are different machines (" + joined(machines) +
+    chapter.warnings.push_back("These are different machines (" + cli::joined(machines, "; ") +
                                "): ratios compare machines, not builds.");
   const std::vector<std::string> settings = measure::setting_differences(older, newer);
-  if (!settings.empty()) chapter.warnings.push_back("Possible explanations of a change: " + joined(settings) + ".");
+  if (!settings.empty())
+    chapter.warnings.push_back("Possible explanations of a change: " + cli::joined(settings, "; ") + ".");
   const measure::Comparison comparison = measure::compare(older, newer);
   PointsOf points_of;
   for (const auto* points : {&comparison.points, &comparison.baselines}) {

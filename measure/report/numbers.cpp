@@ -147,8 +147,4 @@ std::string written_noise(double relative) {
   return std::string("±") + printed(percent < 9.95 ? "%.1f" : "%.0f", percent) + " %";
 }
 
-std::string counted(std::size_t number, const std::string& noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
-
 }  // namespace gdrkit::measure::report

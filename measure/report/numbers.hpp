@@ -3,10 +3,13 @@
 // Numbers: the format of all figures of a report. Three significant digits, except exact counts.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
+#include "cli/interface/wrapped_text.hpp"
+
 namespace gdrkit::measure::report {
+
+using cli::counted;
 
 /// The quantity of an axis or a series, which determines the format.
 enum class Quantity {
@@ -35,7 +38,5 @@ struct Unit {
 [[nodiscard]] std::string written_short(double value, Quantity quantity);
 /// "±0.4 %" for a relative standard error.
 [[nodiscard]] std::string written_noise(double relative);
-/// "4 points", "1 point".
-[[nodiscard]] std::string counted(std::size_t number, const std::string& noun);
 
 }  // namespace gdrkit::measure::report

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/report/chart/style.hpp"
 
 namespace gdrkit::measure::report {
@@ -147,11 +148,7 @@ std::string in_words(const std::string& name) {
 const std::string& name_of(const measure::Series& series) { return series.title.empty() ? series.id : series.title; }
 
 std::string conditions_text(const measure::Series& series) {
-  std::string text;
-  for (const auto& [name, value] : series.conditions) {
-    text += (text.empty() ? "" : ", ") + condition_text(name, value);
-  }
-  return text;
+  return cli::joined(series.conditions, ", ", [](const auto& one) { return condition_text(one.first, one.second); });
 }
 
 bool are_conditions_shared(const Picture& picture) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cli/interface/suggestion.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "transfer/engines/collective_engine.hpp"
 
 namespace gdrkit::transfer::nccl {
@@ -142,12 +143,9 @@ void check(const Options& options) {
 
 const engines::Collective& chosen_collective(const Options& options) {
   std::vector<std::string> names;
-  std::string list;
-  for (const engines::Collective& collective : engines::all_collectives()) {
-    names.emplace_back(collective.name);
-    list += (list.empty() ? "" : ", ") + names.back();
-  }
-  if (options.words.size() != 1) refuse("give exactly one test, one of: " + list + "\nTry: gdrkit nccl --help");
+  for (const engines::Collective& collective : engines::all_collectives()) names.emplace_back(collective.name);
+  if (options.words.size() != 1)
+    refuse("give exactly one test, one of: " + cli::joined(names, ", ") + "\nTry: gdrkit nccl --help");
   const std::string name = test_name(options.words.front());
   for (const engines::Collective& collective : engines::all_collectives()) {
     if (name == collective.name) return collective;

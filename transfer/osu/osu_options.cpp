@@ -6,6 +6,7 @@
 
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::transfer::osu {
 namespace {
@@ -228,9 +229,7 @@ int Plan::warmup(const Options& options, std::size_t size_bytes) const noexcept 
 Plan plan_of(const Options& options) {
   check_counts(options);
   if (options.words.empty()) {
-    std::string list;
-    for (const OsuTest& test : all_osu_tests) list += (list.empty() ? "" : ", ") + std::string(test.name);
-    refuse("give a test: " + list + "\nTry: gdrkit osu --help");
+    refuse("give a test: " + cli::joined(all_osu_tests, ", ", &OsuTest::name) + "\nTry: gdrkit osu --help");
   }
   Plan plan;
   plan.test = &find_test(options.words.front());

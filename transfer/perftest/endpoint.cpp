@@ -10,6 +10,7 @@
 #include <random>
 
 #include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::transfer::perftest {
 namespace {
@@ -23,12 +24,6 @@ constexpr std::uint32_t datagram_key = 0x11111111;
 constexpr std::uint8_t retries = 7;     // the maximum; as a number of RNR retries: infinite
 constexpr std::uint8_t rnr_timer = 12;  // 0.64 ms
 constexpr std::uint8_t hop_limit = 64;
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
 
 int mtu_number(int bytes) {
   int number = 1;
@@ -110,7 +105,7 @@ void Endpoint::open_device() {
   }
   if (found == nullptr) {
     cli::cannot_run("gdrkit perftest: unknown RDMA device " + cli::printable(plan_.device) + "; use one of " +
-                    list_of(names));
+                    cli::joined(names, ", "));
   }
   errno = 0;
   context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/interface/suggestion.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "platform/vendor/verbs_objects.hpp"
 
 namespace gdrkit::transfer::perftest {
@@ -33,15 +34,11 @@ std::string short_name(const std::string& word) {
 
 const VerbsTest& find_test(const Options& options) {
   std::vector<std::string> names;
-  std::string list;
-  for (const VerbsTest& test : all_verbs_tests) {
-    names.emplace_back(test.name);
-    list += (list.empty() ? "" : ", ") + names.back();
-  }
+  for (const VerbsTest& test : all_verbs_tests) names.emplace_back(test.name);
   if (options.words.empty() || options.words.size() > 2) {
     refuse((options.words.empty() ? "the test is missing; use one of "
                                   : "too many arguments; use at most one HOST after one of ") +
-           list + "\nTry: gdrkit perftest --help");
+           cli::joined(names, ", ") + "\nTry: gdrkit perftest --help");
   }
   const std::string name = short_name(options.words.front());
   for (const VerbsTest& test : all_verbs_tests) {

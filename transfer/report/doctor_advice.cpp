@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/interface/wrapped_text.hpp"
+
 namespace gdrkit::transfer::report {
 namespace {
 
@@ -71,12 +73,6 @@ std::string doctor_document(const std::string& root) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 }  // namespace
 
 std::string DoctorAdvice::text() const {
@@ -88,11 +84,11 @@ std::string DoctorAdvice::text() const {
                     (finding.subject.empty() ? "" : finding.subject + ": ") + finding.text);
   }
   for (const AdapterVerdict& verdict : adapters) {
-    const std::string checks = verdict.checks.empty() ? "" : " (" + joined(verdict.checks) + ")";
+    const std::string checks = verdict.checks.empty() ? "" : " (" + cli::joined(verdict.checks, ", ") + ")";
     lines.push_back(verdict.gpu + " and " + verdict.adapter + ": direct access: " + verdict.use +
                     (verdict.via.empty() ? "" : " by " + verdict.via) + ", " + verdict.reason + checks);
   }
-  if (findings.empty()) lines.insert(lines.begin(), "no warning or failure for " + joined(subjects));
+  if (findings.empty()) lines.insert(lines.begin(), "no warning or failure for " + cli::joined(subjects, ", "));
   const std::size_t more = lines.size() > most_lines ? lines.size() - most_lines : 0;
   lines.resize(lines.size() - more);
   if (more != 0) lines.push_back(std::to_string(more) + " more");
@@ -105,7 +101,7 @@ std::string DoctorAdvice::text() const {
 DoctorAdvice run_doctor_advice(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,
                                const std::string& library, const std::string& root) {
   const std::string machine = machine_name() + ":";
-  const std::vector<std::string> all = processes.gather(machine + " " + joined(own_gpus));
+  const std::vector<std::string> all = processes.gather(machine + " " + cli::joined(own_gpus, ", "));
   if (!processes.is_first()) return {};
   DoctorRequest question{{}, library, false, root, "", ""};
   for (const std::string& one : all) {

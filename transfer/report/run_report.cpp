@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
 #include "measure/result/result_file.hpp"
@@ -33,10 +34,7 @@ void EarlierResult::refuse(const std::string& why) const { cli::reject(who_ + ":
 
 void EarlierResult::check(const measure::Result& head) const {
   if (const std::string never = measure::why_no_comparison(old_, head, path_); !never.empty()) refuse(never);
-  std::string differences;
-  for (const std::string& one : measure::machine_differences(old_, head)) {
-    differences += (differences.empty() ? "" : "; ") + one;
-  }
+  const std::string differences = cli::joined(measure::machine_differences(old_, head), "; ");
   if (differences.empty() || is_forced_) return;
   refuse(path_ + " was measured on another machine: " + differences + "; use --force to compare anyway");
 }

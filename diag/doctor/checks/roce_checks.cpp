@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/check.hpp"
 #include "diag/machine/adapter_ports.hpp"
 #include "diag/machine/environment.hpp"
@@ -253,11 +254,7 @@ Fact<std::set<std::string>> enabled(const MachineView& view, const std::string& 
   return priorities;
 }
 
-std::string listed(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-  return text.empty() ? "none" : text;
-}
+std::string listed(const std::set<std::string>& words) { return words.empty() ? "none" : cli::joined(words, ","); }
 
 }  // namespace
 

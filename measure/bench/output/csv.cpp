@@ -3,6 +3,7 @@
 #include "measure/bench/output/csv.hpp"
 
 #include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::measure::bench {
 namespace {
@@ -21,9 +22,7 @@ std::string field(const std::string& text) {
 std::string number(double value) { return cli::format("%.9g", value); }
 
 std::string conditions_text(const Series& series) {
-  std::string text;
-  for (const auto& [name, value] : series.conditions) text += (text.empty() ? "" : ";") + name + "=" + value;
-  return text;
+  return cli::joined(series.conditions, ";", [](const auto& one) { return one.first + "=" + one.second; });
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ std::pair<std::string, std::string> heading(const Columns& columns, const Series
     if (gap == std::string::npos) return {"", series.operation};
     return {in_words(series.operation.substr(0, gap)), series.operation.substr(gap + 1)};
   }
-  std::string which;
-  for (const auto& [name, value] : series.conditions) which += (which.empty() ? "" : " ") + value;
+  const std::string which = cli::joined(series.conditions, " ", [](const auto& one) { return one.second; });
   return {which, found == methods.end() ? series.method : (*found)->below};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "transfer/report/result_json.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
 
@@ -93,9 +94,7 @@ void write_bench_json(const cli::DocumentOption& option, const BenchReport& repo
     }
   }
   if (!report.peer_names.empty()) {
-    std::string names;
-    for (const auto& [library, name] : report.peer_names) names += (names.empty() ? "" : ", ") + name;
-    fields["peer"] = names;
+    fields["peer"] = cli::joined(report.peer_names, ", ", [](const auto& peer) { return peer.second; });
     fields["ratios"] = ratios;
   }
   report::write_result_json(option, whole_result(report), fields);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/interface/device_choice.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "transfer/report/run_report.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 
@@ -137,9 +138,8 @@ void BenchRun::measure_starts() {
       if (job_of(library) != nullptr) start_peer(library, &others[library]);
     }
   }
-  std::string devices;
-  for (const int device : own_->devices()) devices += (devices.empty() ? "" : ",") + std::to_string(device);
-  report_.result.settings["devices"] = devices;
+  report_.result.settings["devices"] =
+      cli::joined(own_->devices(), ",", [](int device) { return std::to_string(device); });
   CaseResult result;
   result.name = "start";
   result.title = "from the start of the processes to the end of the first put";
