@@ -9,15 +9,10 @@
 namespace gdrkit::transfer::perftest {
 namespace {
 
-constexpr const char* of_raw_ethernet = "raw Ethernet frames are not measured; use perftest's raw_ethernet programs";
 constexpr const char* of_other_hardware = "buffers are in host or NVIDIA GPU memory; omit it, or use --use_cuda";
-constexpr const char* of_encryption = "encryption by the adapter is not measured; omit it";
 constexpr const char* of_events = "completions are polled; omit it";
-constexpr const char* of_dct = "DC is not supported; use -c RC";
-constexpr const char* of_rate_limit = "the send rate is not limited; set a limit in the adapter";
 constexpr const char* of_multicast = "datagrams go to one queue pair; omit it";
 constexpr const char* of_dual_port = "a test has one port; run one test for each port";
-constexpr const char* of_tph = "PCIe processing hints are not used; omit it";
 
 constexpr cli::RefusedOption refused[] = {
     {'A', "atomic_type", "atomics are fetch-and-add; omit it", "FETCH_AND_ADD"},
@@ -65,62 +60,41 @@ constexpr cli::RefusedOption refused[] = {
     {'\0', "wait_destroy", "resources are freed at once; omit it", "0"},
     {'\0', "disable_pcie_relaxed", "bandwidth tests use relaxed ordering if the library supports it; omit it"},
     {'\0', "use_ooo", "the adapter determines the order of the data; omit it"},
-    {'\0', "burst_size", of_rate_limit},
-    {'\0', "typical_pkt_size", of_rate_limit},
-    {'\0', "rate_limit", of_rate_limit},
-    {'\0', "rate_units", of_rate_limit},
-    {'\0', "rate_limit_type", of_rate_limit},
-    {'\0', "log_dci_streams", of_dct},
-    {'\0', "log_active_dci_streams", of_dct},
-    {'\0', "aes_xts", of_encryption},
-    {'\0', "encrypt_on_tx", of_encryption},
-    {'\0', "sig_before", of_encryption},
-    {'\0', "sig_offload", of_encryption},
-    {'\0', "aes_block_size", of_encryption},
-    {'\0', "data_enc_keys_number", of_encryption},
-    {'\0', "kek_path", of_encryption},
-    {'\0', "credentials_path", of_encryption},
-    {'\0', "data_enc_key_app_path", of_encryption},
-    {'\0', "use_hl", of_other_hardware},
-    {'\0', "use_neuron", of_other_hardware},
-    {'\0', "use_neuron_dmabuf", of_other_hardware},
-    {'\0', "use_rocm", of_other_hardware},
-    {'\0', "use_rocm_dmabuf", of_other_hardware},
-    {'\0', "use_mlu", of_other_hardware},
-    {'\0', "use_mlu_dmabuf", of_other_hardware},
-    {'\0', "use_musa", of_other_hardware},
-    {'\0', "use_musa_dmabuf", of_other_hardware},
-    {'\0', "use_ib_dm_dmabuf", of_other_hardware},
-    {'\0', "use_opencl", of_other_hardware},
-    {'\0', "opencl_platform_id", of_other_hardware},
-    {'\0', "tph_mem", of_tph},
-    {'\0', "cpu_id", of_tph},
-    {'\0', "ph", of_tph},
-    {'B', "source_mac", of_raw_ethernet},
-    {'E', "dest_mac", of_raw_ethernet},
-    {'G', "use_rss", of_raw_ethernet},
-    {'J', "dest_ip", of_raw_ethernet},
-    {'j', "", of_raw_ethernet},
-    {'K', "dest_port", of_raw_ethernet},
-    {'k', "source_port", of_raw_ethernet},
-    {'Y', "ethertype", of_raw_ethernet},
-    {'Z', "server", of_raw_ethernet},
-    {'P', "client", of_raw_ethernet},
-    {'v', "mac_fwd", of_raw_ethernet},
-    {'\0', "vlan_en", of_raw_ethernet},
-    {'\0', "vlan_pcp", of_raw_ethernet},
-    {'\0', "flows", of_raw_ethernet},
-    {'\0', "flows_burst", of_raw_ethernet},
-    {'\0', "promiscuous", of_raw_ethernet},
-    {'\0', "reply_every", of_raw_ethernet},
-    {'\0', "sniffer", of_raw_ethernet},
-    {'\0', "tcp", of_raw_ethernet},
-    {'\0', "raw_ipv6", of_raw_ethernet},
-    {'\0', "raw_mcast", of_raw_ethernet},
+};
+
+/// Options that share a reason, each as "long-name" or "s,long-name".
+struct Group {
+  const char* reason;
+  std::vector<const char*> names;
 };
 
 }  // namespace
 
-std::vector<cli::RefusedOption> refused_options() { return {std::begin(refused), std::end(refused)}; }
+std::vector<cli::RefusedOption> refused_options() {
+  std::vector<cli::RefusedOption> all(std::begin(refused), std::end(refused));
+  const Group groups[] = {
+      {"the send rate is not limited; set a limit in the adapter",
+       {"burst_size", "typical_pkt_size", "rate_limit", "rate_units", "rate_limit_type"}},
+      {"DC is not supported; use -c RC", {"log_dci_streams", "log_active_dci_streams"}},
+      {"encryption by the adapter is not measured; omit it",
+       {"aes_xts", "encrypt_on_tx", "sig_before", "sig_offload", "aes_block_size", "data_enc_keys_number", "kek_path",
+        "credentials_path", "data_enc_key_app_path"}},
+      {of_other_hardware,
+       {"use_hl", "use_neuron", "use_neuron_dmabuf", "use_rocm", "use_rocm_dmabuf", "use_mlu", "use_mlu_dmabuf",
+        "use_musa", "use_musa_dmabuf", "use_ib_dm_dmabuf", "use_opencl", "opencl_platform_id"}},
+      {"PCIe processing hints are not used; omit it", {"tph_mem", "cpu_id", "ph"}},
+      {"raw Ethernet frames are not measured; use perftest's raw_ethernet programs",
+       {"B,source_mac", "E,dest_mac",  "G,use_rss",   "J,dest_ip", "j,",      "K,dest_port", "k,source_port",
+        "Y,ethertype",  "Z,server",    "P,client",    "v,mac_fwd", "vlan_en", "vlan_pcp",    "flows",
+        "flows_burst",  "promiscuous", "reply_every", "sniffer",   "tcp",     "raw_ipv6",    "raw_mcast"}},
+  };
+  for (const Group& group : groups) {
+    for (const char* name : group.names) {
+      const bool has_short_name = name[1] == ',';
+      all.push_back({has_short_name ? name[0] : '\0', has_short_name ? name + 2 : name, group.reason});
+    }
+  }
+  return all;
+}
 
 }  // namespace gdrkit::transfer::perftest
