@@ -10,10 +10,7 @@ std::vector<Entry> all_entries() {
   std::vector<Entry> entries;
   for (const Subcommand& subcommand : all_subcommands()) {
     entries.push_back({subcommand, options_of(subcommand)});
-    auto& options = entries.back().line.options;
-    for (std::size_t at = options.size(); at-- > 0;) {
-      if (options[at].is_hidden) options.erase(options.begin() + static_cast<std::ptrdiff_t>(at));
-    }
+    std::erase_if(entries.back().line.options, [](const Option& option) { return option.is_hidden; });
   }
   return entries;
 }

@@ -97,8 +97,7 @@ void print_gdrcopy_cost(const CallCost& cost) {
   for (const Call call : calls) std::printf("\t%f", mean(cost.of(call)));
   std::printf("\nHistogram of gdr_pin_buffer latency for %zu bytes\n", cost.size_bytes);
   const std::vector<double>& pins = cost.of(Call::pin);
-  for (const HistogramBin& bin :
-       make_histogram(pins, measure::minimum(pins), *std::max_element(pins.begin(), pins.end()), bins)) {
+  for (const HistogramBin& bin : make_histogram(pins, measure::minimum(pins), *std::ranges::max_element(pins), bins)) {
     std::printf("[%f\t-\t%f]\t%zu\n", bin.from, bin.to, bin.count);
   }
   std::printf("\n");
@@ -116,8 +115,7 @@ void print_cost_rows(const CallCost& cost) {
     const std::vector<double>& us = cost.of(call);
     std::printf("%12zu %-9s %11.3f %11.3f %11s %11s %11.3f %11.3f\n", cost.size_bytes, call_name(call), median(us),
                 measure::minimum(us), percentile_text(us, 99, measure::beyond_p99).c_str(),
-                percentile_text(us, 99.9, measure::beyond_p999).c_str(), *std::max_element(us.begin(), us.end()),
-                mean(us));
+                percentile_text(us, 99.9, measure::beyond_p999).c_str(), *std::ranges::max_element(us), mean(us));
   }
   std::fflush(stdout);
 }

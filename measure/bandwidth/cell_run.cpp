@@ -210,7 +210,7 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
     words[offset / sizeof(std::uint64_t)] = start + (offset + latency_stride_bytes) % latency_buffer_bytes;
   }
   if (plan.source == host) {
-    std::copy(words.begin(), words.end(), reinterpret_cast<std::uint64_t*>(data.host_bytes()));
+    std::ranges::copy(words, reinterpret_cast<std::uint64_t*>(data.host_bytes()));
   } else {
     cli::demand(gpus_.current(plan.source).copy_to_device(start, words.data(), latency_buffer_bytes));
   }

@@ -143,7 +143,7 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
   for (const std::string& name : names) {
     // A test given twice, by name and by index, would yield two results of one name, which is invalid in a document.
     const TestCase* const test = find_test(name);
-    if (std::find(selected.begin(), selected.end(), test) == selected.end()) selected.push_back(test);
+    if (std::ranges::find(selected, test) == selected.end()) selected.push_back(test);
   }
   for (const TestCase& test : test_cases()) {
     bool is_meant = names.empty() && prefixes.empty();

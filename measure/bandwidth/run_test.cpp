@@ -42,7 +42,7 @@ std::string title_of(const TestCase& test, const std::string& suffix) {
 }  // namespace
 
 bool Report::has(Status status) const {
-  return std::any_of(tests.begin(), tests.end(), [=](const TestReport& test) { return test.status == status; });
+  return std::ranges::any_of(tests, [=](const TestReport& test) { return test.status == status; });
 }
 
 std::vector<measure::Series> make_matrices(const TestCase& test, const std::vector<CellValues>& cells,

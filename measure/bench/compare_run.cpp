@@ -13,12 +13,12 @@ namespace gdrkit::measure::bench {
 namespace {
 
 bool is_of_section(const Series& series, const std::vector<std::string>& sections) {
-  return std::any_of(sections.begin(), sections.end(),
-                     [&](const std::string& section) { return series.id.rfind(section + "/", 0) == 0; });
+  return std::ranges::any_of(sections,
+                             [&](const std::string& section) { return series.id.rfind(section + "/", 0) == 0; });
 }
 
 bool is_of_sizes(double x, const std::vector<std::size_t>& sizes) {
-  return std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) {
+  return std::ranges::any_of(sizes, [&](std::size_t size) {
     // Pins consist of whole pages.
     const std::size_t whole_pages = (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
     return x == static_cast<double>(size) || x == static_cast<double>(whole_pages);
@@ -49,10 +49,7 @@ Result narrowed(Result result, const BenchOptions& options) {
   for (Series& series : result.series) {
     if (!is_of_section(series, options.sections)) continue;
     if (!options.sizes.empty() && series.x_name == "size_bytes") {
-      std::vector<Point>& points = series.points;
-      points.erase(std::remove_if(points.begin(), points.end(),
-                                  [&](const Point& point) { return !is_of_sizes(point.x, options.sizes); }),
-                   points.end());
+      std::erase_if(series.points, [&](const Point& point) { return !is_of_sizes(point.x, options.sizes); });
     }
     if (!series.points.empty()) kept.push_back(std::move(series));
   }

@@ -61,10 +61,10 @@ void take_sections(const std::string& text, BenchOptions* options) {
   if (text.empty()) return;
   for (const std::string& name : split(text, ',')) {
     const auto& known = all_sections();
-    if (std::none_of(known.begin(), known.end(), [&](const Section& section) { return section.name == name; })) {
+    if (std::ranges::none_of(known, [&](const Section& section) { return section.name == name; })) {
       refuse("unknown section '" + name + "'" + "; the sections are " + section_names());
     }
-    if (std::find(options->sections.begin(), options->sections.end(), name) == options->sections.end()) {
+    if (std::ranges::find(options->sections, name) == options->sections.end()) {
       options->sections.push_back(name);
     }
   }
@@ -182,7 +182,7 @@ ProcessPart parse_part(const std::string& text) {
 std::vector<std::size_t> parse_sizes(const std::string& text) {
   std::vector<std::size_t> sizes;
   for (const std::string& part : split(text, ',')) sizes.push_back(parse_size("--sizes", part));
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }

@@ -24,14 +24,14 @@ const std::vector<Section>& all_sections() {
 std::string section_names() { return cli::joined(all_sections(), ", ", &Section::name); }
 
 void Collector::add(const Series& like, Point point) {
-  auto found = std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == like.id; });
+  auto found = std::ranges::find_if(series_, [&](const Series& series) { return series.id == like.id; });
   if (found == series_.end()) {
     series_.push_back(like);
     series_.back().points.clear();
     found = series_.end() - 1;
   }
-  const auto same = std::find_if(found->points.begin(), found->points.end(),
-                                 [&](const Point& other) { return other.x == point.x && other.y == point.y; });
+  const auto same =
+      std::ranges::find_if(found->points, [&](const Point& other) { return other.x == point.x && other.y == point.y; });
   if (same == found->points.end()) {
     found->points.push_back(std::move(point));
   } else {
@@ -40,12 +40,11 @@ void Collector::add(const Series& like, Point point) {
 }
 
 void Collector::note(const std::string& sentence) {
-  if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) notes_.push_back(sentence);
+  if (std::ranges::find(notes_, sentence) == notes_.end()) notes_.push_back(sentence);
 }
 
 const Series* Collector::find(const std::string& id) const noexcept {
-  const auto found =
-      std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == id; });
+  const auto found = std::ranges::find_if(series_, [&](const Series& series) { return series.id == id; });
   return found == series_.end() ? nullptr : &*found;
 }
 

@@ -39,8 +39,7 @@ std::vector<int> cpus_in_order(const platform::Placement& placement, const platf
     if (cpu == place.cpu) return 0;
     return std::binary_search(near.begin(), near.end(), cpu) ? 1 : 2;
   };
-  std::sort(cpus.begin(), cpus.end(),
-            [&](int a, int b) { return std::pair(distance(a), a) < std::pair(distance(b), b); });
+  std::ranges::sort(cpus, [&](int a, int b) { return std::pair(distance(a), a) < std::pair(distance(b), b); });
   return cpus;
 }
 
@@ -116,10 +115,9 @@ void Session::measure_section(const Section& section) {
     return;
   }
   const auto& wanted = options_.trial_of;
-  const auto is_left_out = [&](const Cell& cell) {
-    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), cell.label) == wanted.end();
-  };
-  cells.erase(std::remove_if(cells.begin(), cells.end(), is_left_out), cells.end());
+  std::erase_if(cells, [&](const Cell& cell) {
+    return !wanted.empty() && std::ranges::find(wanted, cell.label) == wanted.end();
+  });
   progress_.begin_section(section.name, section.summary, cells.size());
   for (Cell& cell : cells) {
     progress_.step(cell.label);
@@ -132,7 +130,7 @@ void Session::measure_section(const Section& section) {
 void Session::measure_all() {
   for (const Section& section : all_sections()) {
     const auto& wanted = options_.sections;
-    if (std::find(wanted.begin(), wanted.end(), section.name) != wanted.end()) measure_section(section);
+    if (std::ranges::find(wanted, section.name) != wanted.end()) measure_section(section);
   }
   if (collected_.points() == 0) {
     progress_.end();
@@ -169,9 +167,8 @@ void Session::measure_in_other_processes() {
 }
 
 std::string Session::label_of(const std::string& series_id, double x) const {
-  const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const Source& candidate) {
-    return candidate.series_id == series_id && candidate.x == x;
-  });
+  const auto source = std::ranges::find_if(
+      sources_, [&](const Source& candidate) { return candidate.series_id == series_id && candidate.x == x; });
   return source == sources_.end() ? "" : cells_[source->cell].label;
 }
 

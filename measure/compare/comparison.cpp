@@ -128,8 +128,7 @@ constexpr const char* everything = "all points";
 std::string damage_of_one(const Point& point) {
   if (point.rounds.empty()) return "no rounds";
   const auto is_time = [](double value) { return std::isfinite(value) && value > 0; };
-  const auto bad =
-      std::count_if(point.rounds.begin(), point.rounds.end(), [&](double round) { return !is_time(round); });
+  const auto bad = std::ranges::count_if(point.rounds, [&](double round) { return !is_time(round); });
   if (bad > 0) {
     return std::to_string(bad) + " of " + std::to_string(point.rounds.size()) + " rounds not above 0";
   }
@@ -222,8 +221,8 @@ std::string decisive_group(const Series& series, const Point& point) {
 }
 
 std::vector<std::string> undecided_groups(const std::vector<Judgement>& judgements) {
-  const bool has_groups = std::any_of(judgements.begin(), judgements.end(),
-                                      [](const Judgement& judgement) { return !judgement.group.empty(); });
+  const bool has_groups =
+      std::ranges::any_of(judgements, [](const Judgement& judgement) { return !judgement.group.empty(); });
   std::map<std::string, Count> counts;
   for (const Judgement& judgement : judgements) {
     if (has_groups && judgement.group.empty()) continue;

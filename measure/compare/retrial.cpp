@@ -27,8 +27,8 @@ bool Retrial::is_over() const {
 
 bool Retrial::is_confirmed() const {
   if (changes_.size() < fewest_to_confirm || change().log_ratio <= threshold()) return false;
-  const auto low = std::count_if(changes_.begin(), changes_.end(),
-                                 [&](const Change& trial) { return trial.log_ratio <= threshold() / 2; });
+  const auto low =
+      std::ranges::count_if(changes_, [&](const Change& trial) { return trial.log_ratio <= threshold() / 2; });
   return low <= (changes_.size() < most_trials ? 0 : 1);
 }
 
@@ -37,7 +37,7 @@ std::vector<RetriedPoint> retry_suspects(const Comparison& comparison, const Mea
   for (const ComparedPoint& point : comparison.points) {
     if (point.is_suspicious) suspects.push_back({point, Outcome::unresolved, {}, 0, 0});
   }
-  std::sort(suspects.begin(), suspects.end(), [](const RetriedPoint& one, const RetriedPoint& other) {
+  std::ranges::sort(suspects, [](const RetriedPoint& one, const RetriedPoint& other) {
     return one.point.change.log_ratio / one.point.limit > other.point.change.log_ratio / other.point.limit;
   });
   std::vector<Retrial> retrials;

@@ -248,8 +248,7 @@ cli::ExitCode run(cli::Front front, const CopybwOptions& options) {
   buffer.close();
   memory.free();
   if (options.common.json.is_given) write_copybw_json(options, report);
-  const bool is_verified = std::all_of(report.results.begin(), report.results.end(),
-                                       [](const auto& result) { return result.is_verified(); });
+  const bool is_verified = std::ranges::all_of(report.results, [](const auto& result) { return result.is_verified(); });
   // Scripts around GDRCopy's tool expect 0 regardless of the comparison, whose result is printed.
   return is_verified || front == cli::Front::gdrcopy ? cli::ExitCode::ok : cli::ExitCode::failed;
 }

@@ -241,8 +241,7 @@ class Copylat {
 }  // namespace
 
 std::size_t CopylatReport::raw_rows_over_limit() const {
-  return static_cast<std::size_t>(
-      std::count_if(raw.begin(), raw.end(), [](const RawRow& row) { return !row.is_within_limit(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(raw, [](const RawRow& row) { return !row.is_within_limit(); }));
 }
 
 cli::ExitCode run_copylat(cli::Front front, int argc, char** argv) {

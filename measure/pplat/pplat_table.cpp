@@ -34,7 +34,7 @@ void print_row(const Measured& way) {
   const std::vector<double> us = in_us(way.single_ns);
   std::printf("%-8s %9zu %9.4f %9.4f %9s %9s %9.4f\n", way.name.c_str(), us.size(), measure::minimum(us),
               median(way.round_ns) / 1000, percentile_text(us, 99, measure::beyond_p99).c_str(),
-              percentile_text(us, 99.9, measure::beyond_p999).c_str(), *std::max_element(us.begin(), us.end()));
+              percentile_text(us, 99.9, measure::beyond_p999).c_str(), *std::ranges::max_element(us));
 }
 
 }  // namespace

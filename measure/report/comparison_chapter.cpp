@@ -138,8 +138,8 @@ Figure ratio_figure(const measure::Series& series, const std::string& label, std
     chart.band.push_back({x, 1, std::exp(-point->limit), std::exp(point->limit)});
   }
   const auto is_before = [](const Mark& one, const Mark& other) { return one.x < other.x; };
-  std::sort(curve.marks.begin(), curve.marks.end(), is_before);
-  std::sort(chart.band.begin(), chart.band.end(), is_before);
+  std::ranges::sort(curve.marks, is_before);
+  std::ranges::sort(chart.band, is_before);
   chart.curves.push_back(std::move(curve));
   chart.x = {in_words(series.x_name), quantity_of_x(series.x_name), false};
   const std::optional<Range> x = x_range_of(chart);

@@ -33,7 +33,7 @@ std::vector<Difference> differences(const measure::Series& one, const measure::S
     const double limit = errors_to_differ * std::hypot(point.noise, match->noise);
     found.push_back({point.x, logarithm, logarithm > limit ? 1 : logarithm < -limit ? -1 : 0});
   }
-  std::sort(found.begin(), found.end(), [](const Difference& a, const Difference& b) { return a.x < b.x; });
+  std::ranges::sort(found, [](const Difference& a, const Difference& b) { return a.x < b.x; });
   return found;
 }
 

@@ -25,7 +25,7 @@ std::vector<Picture> split(const Picture& crowd) {
   if (crowd.series.size() <= style_count) return {crowd};
   std::vector<std::string> directions;
   for (const measure::Series* series : crowd.series) {
-    if (std::find(directions.begin(), directions.end(), series->direction) == directions.end()) {
+    if (std::ranges::find(directions, series->direction) == directions.end()) {
       directions.push_back(series->direction);
     }
   }
@@ -46,8 +46,8 @@ std::vector<Picture> split(const Picture& crowd) {
 }
 
 bool is_shared(const Picture& picture, std::string measure::Series::*field) {
-  return std::all_of(picture.series.begin(), picture.series.end(),
-                     [&](const measure::Series* series) { return series->*field == picture.first().*field; });
+  return std::ranges::all_of(picture.series,
+                             [&](const measure::Series* series) { return series->*field == picture.first().*field; });
 }
 
 /// The title without ", to the device", or " to the device" before a comma or the end; "" if it has neither.
@@ -71,14 +71,14 @@ std::vector<std::string> shortest_titles(const Picture& picture) {
   }
   const bool is_in_heading = picture.series.size() > 1 && !picture.first().direction.empty() &&
                              is_shared(picture, &measure::Series::direction);
-  return is_in_heading && std::find(shorter.begin(), shorter.end(), "") == shorter.end() ? shorter : titles;
+  return is_in_heading && std::ranges::find(shorter, "") == shorter.end() ? shorter : titles;
 }
 
 /// Whether the series is only the control of series that measure another operation.
 bool is_reference(const measure::Result& result, const measure::Series& series) {
   const auto uses_it = [&](const measure::Series& other) { return other.control == series.id; };
-  return std::any_of(result.series.begin(), result.series.end(), uses_it) &&
-         std::none_of(result.series.begin(), result.series.end(), [&](const measure::Series& other) {
+  return std::ranges::any_of(result.series, uses_it) &&
+         std::ranges::none_of(result.series, [&](const measure::Series& other) {
            return uses_it(other) && other.operation == series.operation;
          });
 }
@@ -107,8 +107,8 @@ Source source_of(const measure::Result& result) {
       references.push_back({{&series}, false, true});
       continue;
     }
-    const auto found = std::find_if(groups.begin(), groups.end(),
-                                    [&](const Picture& picture) { return is_alike(picture.first(), series); });
+    const auto found =
+        std::ranges::find_if(groups, [&](const Picture& picture) { return is_alike(picture.first(), series); });
     if (found == groups.end()) {
       groups.push_back({{&series}});
     } else {
@@ -141,7 +141,7 @@ std::string in_words(const std::string& name) {
   const auto found = words.find(name);
   if (found != words.end()) return found->second;
   std::string text = name;
-  std::replace(text.begin(), text.end(), '_', ' ');
+  std::ranges::replace(text, '_', ' ');
   return text;
 }
 
@@ -152,13 +152,13 @@ std::string conditions_text(const measure::Series& series) {
 }
 
 bool are_conditions_shared(const Picture& picture) {
-  return std::all_of(picture.series.begin(), picture.series.end(),
-                     [&](const measure::Series* series) { return series->conditions == picture.first().conditions; });
+  return std::ranges::all_of(
+      picture.series, [&](const measure::Series* series) { return series->conditions == picture.first().conditions; });
 }
 
 std::string conditions_outside_label(const measure::Series& series, std::string label) {
   const auto lower = [](std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
   };
   label = lower(label);

@@ -25,7 +25,7 @@ Curve curve_of(const measure::Series& series, const std::string& label, std::siz
     const Range ends{value / factor_of_error, value * factor_of_error};
     curve.marks.push_back({point.x, value, std::min(ends.low, ends.high), std::max(ends.low, ends.high)});
   }
-  std::sort(curve.marks.begin(), curve.marks.end(), [](const Mark& a, const Mark& b) { return a.x < b.x; });
+  std::ranges::sort(curve.marks, [](const Mark& a, const Mark& b) { return a.x < b.x; });
   return curve;
 }
 
@@ -37,15 +37,14 @@ bool should_be_logarithmic(const Range& range, Quantity quantity) {
 }
 
 bool has_any_positive(const std::vector<Curve>& curves) {
-  return std::any_of(curves.begin(), curves.end(), [](const Curve& curve) {
-    return std::any_of(curve.marks.begin(), curve.marks.end(), [](const Mark& mark) { return mark.y > 0; });
+  return std::ranges::any_of(curves, [](const Curve& curve) {
+    return std::ranges::any_of(curve.marks, [](const Mark& mark) { return mark.y > 0; });
   });
 }
 
 bool has_whole_x(const std::vector<Curve>& curves) {
-  return std::all_of(curves.begin(), curves.end(), [](const Curve& curve) {
-    return std::all_of(curve.marks.begin(), curve.marks.end(),
-                       [](const Mark& mark) { return mark.x == std::floor(mark.x); });
+  return std::ranges::all_of(curves, [](const Curve& curve) {
+    return std::ranges::all_of(curve.marks, [](const Mark& mark) { return mark.x == std::floor(mark.x); });
   });
 }
 
@@ -177,8 +176,8 @@ Block block_of(const Picture& picture, const std::string& heading) {
   Figure figure = figure_of(picture, heading);
   std::ptrdiff_t most = 0;
   for (const Curve& curve : figure.chart.curves) {
-    most = std::max(most, std::count_if(curve.marks.begin(), curve.marks.end(),
-                                        [&](const Mark& mark) { return is_drawable(mark, figure.chart); }));
+    most = std::max(
+        most, std::ranges::count_if(curve.marks, [&](const Mark& mark) { return is_drawable(mark, figure.chart); }));
   }
   if (most > 2 && !picture.is_reference) return figure;
   Table table = most < 2 || picture.is_reference ? list_of(picture) : table_by_series(picture);

@@ -25,14 +25,14 @@ bool is_busy(const Picture& picture) {
     const auto found = series.conditions.find(what);
     return found != series.conditions.end() && found->second == "busy";
   };
-  return std::any_of(picture.series.begin(), picture.series.end(), [&](const measure::Series* series) {
+  return std::ranges::any_of(picture.series, [&](const measure::Series* series) {
     return is_kept_busy(*series, "gpu") || is_kept_busy(*series, "bus");
   });
 }
 
 bool is_plain_copy(const Picture& picture) {
-  const bool are_copies = std::all_of(picture.series.begin(), picture.series.end(),
-                                      [](const measure::Series* series) { return series->operation == "copy"; });
+  const bool are_copies =
+      std::ranges::all_of(picture.series, [](const measure::Series* series) { return series->operation == "copy"; });
   return are_copies && !picture.is_matrix() && picture.x_quantity() == Quantity::size && !is_busy(picture);
 }
 

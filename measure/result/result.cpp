@@ -50,14 +50,13 @@ Point merged(const Point& first, const Point& second) {
 }
 
 const Series* find_series(const Result& result, const std::string& id) {
-  const auto found =
-      std::find_if(result.series.begin(), result.series.end(), [&](const Series& series) { return series.id == id; });
+  const auto found = std::ranges::find_if(result.series, [&](const Series& series) { return series.id == id; });
   return found == result.series.end() ? nullptr : &*found;
 }
 
 const Point* find_point(const Series& series, double x, std::optional<double> y) {
-  const auto found = std::find_if(series.points.begin(), series.points.end(),
-                                  [&](const Point& point) { return point.x == x && point.y == y; });
+  const auto found =
+      std::ranges::find_if(series.points, [&](const Point& point) { return point.x == x && point.y == y; });
   return found == series.points.end() ? nullptr : &*found;
 }
 

@@ -48,8 +48,8 @@ struct SanityReport {
   std::vector<Result> results;
 
   [[nodiscard]] std::size_t count(Verdict verdict) const {
-    return static_cast<std::size_t>(std::count_if(
-        results.begin(), results.end(), [&](const Result& result) { return result.outcome.verdict == verdict; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(results, [&](const Result& result) { return result.outcome.verdict == verdict; }));
   }
 };
 
@@ -138,14 +138,14 @@ Findings find_out(const SanityOptions& options) {
 /// The named tests in their order, or all default tests. Throws Failure for an unknown name.
 std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityOptions& options) {
   for (const std::string& name : options.names) {
-    if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {
+    if (std::ranges::none_of(all, [&](const SanityTest& test) { return test.name == name; })) {
       cli::reject("Error: cannot find the test '" + name + "'; --list lists them\n" +
                   cli::format("Error: Encountered an error or a test failure with status=%d", EINVAL));
     }
   }
   std::vector<SanityTest> selected;
   for (const SanityTest& test : all) {
-    const bool is_named = std::find(options.names.begin(), options.names.end(), test.name) != options.names.end();
+    const bool is_named = std::ranges::find(options.names, test.name) != options.names.end();
     const bool is_default = options.names.empty() && (test.list == List::original || test.list == List::own);
     const bool is_extended = test.list == List::extended && options.with_extended;
     if (is_named || is_default || is_extended) selected.push_back(test);

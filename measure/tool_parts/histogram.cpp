@@ -44,7 +44,7 @@ void print_histogram(const std::vector<double>& values, const char* unit) {
   }
   if (shown < values.size()) {
     std::printf("%10s %13.3f %s %9zu, up to %.3f %s\n", "above", histogram.back().to, unit, values.size() - shown,
-                *std::max_element(values.begin(), values.end()), unit);
+                *std::ranges::max_element(values), unit);
   }
 }
 

@@ -100,7 +100,7 @@ class MpiEngine : public MessageEngine {
     job::ProcessGroup& processes = *request.processes;
     const bool needs_it = request.place != 'H' && !processes.choice().is_emulated;
     const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
-    if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
+    if (std::ranges::all_of(all, [](double lacks) { return lacks == 0; })) return;
     const std::string version = start_.version();
     end();
     cli::cannot_run(

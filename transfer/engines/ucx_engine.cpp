@@ -143,7 +143,7 @@ class UcxEngine : public MessageEngine {
     understands_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
     const bool needs_it = request.place != 'H' && !processes_.choice().is_emulated;
     const std::vector<double> all = processes_.gather(needs_it && !understands_gpu_ ? 1 : 0);
-    if (std::any_of(all.begin(), all.end(), [](double lacks) { return lacks != 0; })) {  // all ranks end with one code
+    if (std::ranges::any_of(all, [](double lacks) { return lacks != 0; })) {  // all ranks end with one code
       cli::cannot_run(
           cli::format("gdrkit osu: %s accepts only host memory: it has no CUDA support; use --engine shmem, or set "
                       "GDRKIT_UCX_LIBRARY to a UCX with CUDA support (for example the Python package libucx-cu13)",

@@ -103,7 +103,7 @@ void ProcessGroup::barrier() {
     ::sched_yield();
     if (poll % polls_per_check != 0) continue;
     const auto& pes = machine.pes();
-    const auto dead = std::find_if(pes.begin(), pes.end(), [&](int pe) { return !machine.is_alive(pe); });
+    const auto dead = std::ranges::find_if(pes, [&](int pe) { return !machine.is_alive(pe); });
     if (dead != pes.end() && arrived.load(std::memory_order_acquire) < target) {
       check(base::fail(ECONNRESET, "process %d has ended; see the error message of that process", *dead), "barrier");
     }
@@ -127,7 +127,7 @@ std::vector<std::string> ProcessGroup::gather(const std::string& text) {
 
 std::vector<std::string> ProcessGroup::gather_bytes(const std::string& bytes, const char* what) {
   const std::vector<double> sizes = gather(static_cast<double>(bytes.size()));
-  const auto most = static_cast<std::size_t>(*std::max_element(sizes.begin(), sizes.end()));
+  const auto most = static_cast<std::size_t>(*std::ranges::max_element(sizes));
   std::string mine = bytes;
   mine.resize(most);
   std::string all(most * sizes.size(), '\0');

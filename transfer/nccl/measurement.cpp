@@ -115,8 +115,8 @@ double Measurement::averaged(double seconds) {
   const std::vector<double> all = parties_.processes->gather(seconds);
   switch (options_.average) {
     case 0: return all.front();
-    case 2: return *std::min_element(all.begin(), all.end());
-    case 3: return *std::max_element(all.begin(), all.end());
+    case 2: return *std::ranges::min_element(all);
+    case 3: return *std::ranges::max_element(all);
     default: return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
   }
 }

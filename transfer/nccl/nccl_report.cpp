@@ -45,7 +45,7 @@ std::vector<std::vector<const Row*>> tables_of(const std::vector<Row>& rows) {
     const auto has_its_kind = [&](const std::vector<const Row*>& table) {
       return table.front()->type == row.type && table.front()->reduction == row.reduction;
     };
-    auto table = std::find_if(tables.begin(), tables.end(), has_its_kind);
+    auto table = std::ranges::find_if(tables, has_its_kind);
     if (table == tables.end()) table = tables.insert(tables.end(), std::vector<const Row*>());
     table->push_back(&row);
   }

@@ -190,20 +190,20 @@ class Run {
     for (const double one : measured.round_seconds) row->rounds.push_back(value_of(work, averaged(one)));
     if (!work.test->is_of_all_ranks()) return;
     const std::vector<double> all = processes_.gather(own_seconds * 1e6);
-    row->least = *std::min_element(all.begin(), all.end());
-    row->largest = *std::max_element(all.begin(), all.end());
+    row->least = *std::ranges::min_element(all);
+    row->largest = *std::ranges::max_element(all);
   }
 
   /// Of the first rank; for tests of all ranks, of the rank with the largest value.
   void fill_percentiles(const Work& work, Measured& measured, OsuRow* row) {
-    std::sort(measured.each_seconds.begin(), measured.each_seconds.end());
+    std::ranges::sort(measured.each_seconds);
     for (const int percentile : plan_.percentiles) {
       const auto count = static_cast<double>(measured.each_seconds.size());
       const auto rank = static_cast<std::size_t>(std::ceil(percentile / 100.0 * count));
       double value = measured.each_seconds[rank - 1] * 1e6 / work.test->messages_per_iteration();
       if (work.test->is_of_all_ranks()) {
         const std::vector<double> all = processes_.gather(value);
-        value = *std::max_element(all.begin(), all.end());
+        value = *std::ranges::max_element(all);
       }
       row->percentiles.push_back(value);
     }

@@ -64,7 +64,7 @@ std::uint64_t Traffic::count_wrong(std::size_t size_bytes) {
     const std::uint64_t receiving = memory_.receiving(static_cast<int>(pair));
     for (std::size_t i = 0; i < size_bytes; ++i) bytes[i] = byte_at(i, pair, plan_.is_server);
     if (gives) memory_.write(is_read ? receiving : sending, bytes.data(), size_bytes);
-    std::fill(bytes.begin(), bytes.end(), untouched);
+    std::ranges::fill(bytes, untouched);
     if (takes) memory_.write(is_read ? sending : receiving + header, bytes.data(), bytes.size());
   }
   send_patterns(size_bytes);

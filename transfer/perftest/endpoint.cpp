@@ -32,7 +32,7 @@ int mtu_number(int bytes) {
 }
 
 bool is_zero(const platform::VerbsGid& gid) {
-  return std::all_of(std::begin(gid.bytes), std::end(gid.bytes), [](std::uint8_t byte) { return byte == 0; });
+  return std::ranges::all_of(gid.bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 /// ::ffff:a.b.c.d
 bool is_ipv4(const platform::VerbsGid& gid) {

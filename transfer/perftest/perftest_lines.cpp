@@ -33,7 +33,7 @@ std::vector<double> medians_of_parts(const std::vector<double>& samples) {
     const auto begin = static_cast<std::ptrdiff_t>(samples.size() * i / count);
     const auto end = static_cast<std::ptrdiff_t>(samples.size() * (i + 1) / count);
     std::vector<double> part(samples.begin() + begin, samples.begin() + end);
-    std::sort(part.begin(), part.end());
+    std::ranges::sort(part);
     medians.push_back(quantile(part, 0.5));
   }
   return medians;
@@ -45,7 +45,7 @@ LatencyRow latency_row(std::size_t size_bytes, std::uint64_t iterations, std::ve
   for (double& one : seconds) one *= 1e6;
   LatencyRow row;
   row.rounds = medians_of_parts(seconds);
-  std::sort(seconds.begin(), seconds.end());
+  std::ranges::sort(seconds);
   row.size_bytes = size_bytes;
   row.iterations = iterations;
   row.minimum = seconds.front();
@@ -135,7 +135,7 @@ std::string head_line(const Settings& settings) {
 }
 
 std::string all_results_text(std::vector<double> seconds, bool is_unsorted) {
-  if (!is_unsorted) std::sort(seconds.begin(), seconds.end());
+  if (!is_unsorted) std::ranges::sort(seconds);
   std::string text = "#, usec\n";
   for (std::size_t i = 0; i < seconds.size(); ++i) text += cli::format("%zu, %g\n", i + 1, seconds[i] * 1e6);
   return text + "\n";

@@ -68,7 +68,7 @@ void write_report_json(const cli::DocumentOption& option, const Report& report) 
 void write_out_json(const std::string& path, const Report& report) {
   const Settings& settings = report.settings;
   std::string name = title_of(settings);
-  std::replace(name.begin(), name.end(), ' ', '_');
+  std::ranges::replace(name, ' ', '_');
   cli::Json info = {{"test", name},
                     {"Dual_port", "OFF"},
                     {"Device", settings.device},

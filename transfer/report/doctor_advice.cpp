@@ -113,7 +113,7 @@ DoctorAdvice run_doctor_advice(job::ProcessGroup& processes, const std::vector<s
     for (std::size_t begin = 1; begin < rest.size();) {
       const std::size_t end = std::min(rest.find(", ", begin), rest.size());
       const std::string gpu = rest.substr(begin, end - begin);
-      if (std::find(question.gpus.begin(), question.gpus.end(), gpu) == question.gpus.end()) {
+      if (std::ranges::find(question.gpus, gpu) == question.gpus.end()) {
         question.gpus.push_back(gpu);
       }
       begin = end + 2;

@@ -39,7 +39,7 @@ bool is_pci_address(const std::string& text) {
 
 template <std::size_t N>
 bool is_in(const char* const (&list)[N], const std::string& check) {
-  return std::any_of(std::begin(list), std::end(list), [&](const char* one) { return check == one; });
+  return std::ranges::any_of(list, [&](const char* one) { return check == one; });
 }
 
 /// "mlx5_1" is a word of "mlx5_1:1", not of "mlx5_10:1".
@@ -72,7 +72,7 @@ bool matters(const std::string& check, const std::string& subject, const DoctorR
   if (!is_listed || !is_pci_address(subject)) return is_listed;
   // A finding on a bridge above a GPU names the bridge; it does not concern adapters or other GPUs.
   if (check.rfind("acs.", 0) == 0 || check.rfind("iommu.", 0) == 0) return true;
-  return std::find(question.gpus.begin(), question.gpus.end(), subject) != question.gpus.end();
+  return std::ranges::find(question.gpus, subject) != question.gpus.end();
 }
 
 std::string text_in(const cli::Json& object, const char* name) {
@@ -106,7 +106,7 @@ void add_verdicts(const cli::Json& document, const DoctorRequest& question, Doct
   if (verdicts == document.end() || !verdicts->contains(library)) return;
   for (const cli::Json& pair : array_in((*verdicts)[library], is_mapping ? "map" : "gdr")) {
     const std::string gpu = text_in(pair, "gpu_address");
-    const bool is_ours = std::find(question.gpus.begin(), question.gpus.end(), gpu) != question.gpus.end();
+    const bool is_ours = std::ranges::find(question.gpus, gpu) != question.gpus.end();
     const bool is_pair =
         is_mapping || (is_verbs ? text_in(pair, "hca") == question.adapter : pair.value("is_best", false));
     const bool is_setting = is_verbs && text_in(pair, "reason").rfind("UCX_", 0) == 0;

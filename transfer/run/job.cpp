@@ -90,7 +90,7 @@ int Job::run() {
   }
   // Only printed lines are left; a second request to end discards them.
   const auto has_lines = [&] {
-    return std::any_of(streams_.begin(), streams_.end(), [](const Stream& one) { return !one.lines.ready().empty(); });
+    return std::ranges::any_of(streams_, [](const Stream& one) { return !one.lines.ready().empty(); });
   };
   is_ending_ = false;
   while (has_lines() && !is_ending_) wait_and_work();
@@ -225,7 +225,7 @@ void Job::take_signal(int number) {
     ::kill(::getpid(), SIGSTOP);
     return;
   }
-  if (std::find(std::begin(ending_signals), std::end(ending_signals), number) == std::end(ending_signals)) {
+  if (std::ranges::find(ending_signals, number) == std::end(ending_signals)) {
     if (number == SIGCONT) return forward(number);
     // Not to a PE's helper processes, most of which an unexpected signal would kill.
     for (const RankProcess& pe : pes_) pe.signal_leader(number);
@@ -263,8 +263,8 @@ void Job::reap() {
   }
   if (failed.empty() || is_ending_) return;
   // Other PEs fail shortly after one was killed; both may be detected at once.
-  const auto killed = std::find_if(failed.begin(), failed.end(),
-                                   [&](int pe) { return pes_[static_cast<std::size_t>(pe)].was_killed(); });
+  const auto killed =
+      std::ranges::find_if(failed, [&](int pe) { return pes_[static_cast<std::size_t>(pe)].was_killed(); });
   note_failure(killed != failed.end() ? *killed : failed.front());
 }
 

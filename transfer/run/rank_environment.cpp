@@ -74,9 +74,7 @@ std::vector<std::string> RankEnvironment::of(int pe) const {
   for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
   // Variables that an outer launcher set for this process do not apply to the PE.
   const auto set = [&](const std::string& name, const std::string& value) {
-    variables.erase(std::remove_if(variables.begin(), variables.end(),
-                                   [&](const std::string& one) { return one.rfind(name + "=", 0) == 0; }),
-                    variables.end());
+    std::erase_if(variables, [&](const std::string& one) { return one.starts_with(name + "="); });
     if (!value.empty()) variables.push_back(name + "=" + value);
   };
   set("GDRKIT_SHMEM_PE", std::to_string(pe));

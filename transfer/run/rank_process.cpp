@@ -60,7 +60,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     if (number > 0) {
       groups.push_back(number);
     } else {
-      groups.erase(std::remove(groups.begin(), groups.end(), -number), groups.end());
+      std::erase(groups, -number);
     }
   }
   for (const pid_t group : groups) ::kill(-group, SIGKILL);

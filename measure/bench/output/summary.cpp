@@ -25,12 +25,11 @@ constexpr int widest_column = 13;
 using Columns = std::vector<const Series*>;
 
 bool differ(const Columns& columns, std::string Series::*field) {
-  return std::any_of(columns.begin(), columns.end(),
-                     [&](const Series* one) { return one->*field != columns[0]->*field; });
+  return std::ranges::any_of(columns, [&](const Series* one) { return one->*field != columns[0]->*field; });
 }
 
 std::string in_words(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
+  std::ranges::replace(text, '_', ' ');
   return text;
 }
 
@@ -43,8 +42,8 @@ int column_width(const Columns& columns) {
 /// The two lines of a column's heading: the attributes in which this series differs from others of its group.
 std::pair<std::string, std::string> heading(const Columns& columns, const Series& series) {
   const auto& methods = all_copy_methods();
-  const auto found = std::find_if(methods.begin(), methods.end(),
-                                  [&](const CopyMethod* method) { return series.method == method->name; });
+  const auto found =
+      std::ranges::find_if(methods, [&](const CopyMethod* method) { return series.method == method->name; });
   if (found != methods.end() && (*found)->above[0] != '\0') return {(*found)->above, (*found)->below};
   if (differ(columns, &Series::operation)) {
     const std::size_t gap = series.operation.rfind('_');
@@ -58,7 +57,7 @@ std::pair<std::string, std::string> heading(const Columns& columns, const Series
 /// The sizes that are of most interest.
 bool is_interesting(double size_bytes) {
   constexpr double telling[] = {8, 64, 1024, 4096, 65536, 1048576, 16777216, 268435456};
-  return std::find(std::begin(telling), std::end(telling), size_bytes) != std::end(telling);
+  return std::ranges::find(telling, size_bytes) != std::end(telling);
 }
 
 /// The x of all columns; if there are many, only the most interesting ones.
@@ -121,8 +120,7 @@ std::string table(const Columns& columns) {
 
 /// The size up to which the mapping is faster than all the driver's copies; "" without a comparison.
 std::string crossover(const Columns& columns) {
-  const auto mapping =
-      std::find_if(columns.begin(), columns.end(), [](const Series* series) { return series->method == "mapping"; });
+  const auto mapping = std::ranges::find_if(columns, [](const Series* series) { return series->method == "mapping"; });
   if (mapping == columns.end()) return "";
   double last = 0;
   bool has_driver = false;
@@ -146,8 +144,8 @@ std::string crossover(const Columns& columns) {
 std::string group_title(const Columns& columns) {
   const Series& series = *columns[0];
   std::string title = series.group;
-  std::replace(title.begin(), title.end(), '/', ' ');
-  std::replace(title.begin(), title.end(), '_', ' ');
+  std::ranges::replace(title, '/', ' ');
+  std::ranges::replace(title, '_', ' ');
   const bool is_time = series.unit == "ns" || series.unit == "us";
   return title + (is_time ? ", microseconds each" : ", " + series.unit) + " (medians)";
 }
@@ -195,7 +193,7 @@ std::string summary_text(const Result& result) {
   std::string text = head(result);
   std::vector<std::string> groups;
   for (const Series& series : result.series) {
-    if (std::find(groups.begin(), groups.end(), series.group) == groups.end()) groups.push_back(series.group);
+    if (std::ranges::find(groups, series.group) == groups.end()) groups.push_back(series.group);
   }
   for (const std::string& group : groups) {
     Columns columns;

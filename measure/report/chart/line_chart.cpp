@@ -152,8 +152,8 @@ bool is_drawable(const Mark& mark, const LineChart& chart) {
 std::size_t count_drawable(const LineChart& chart) {
   std::size_t count = 0;
   for (const Curve& curve : chart.curves) {
-    count += static_cast<std::size_t>(std::count_if(curve.marks.begin(), curve.marks.end(),
-                                                    [&](const Mark& mark) { return is_drawable(mark, chart); }));
+    count += static_cast<std::size_t>(
+        std::ranges::count_if(curve.marks, [&](const Mark& mark) { return is_drawable(mark, chart); }));
   }
   return count;
 }

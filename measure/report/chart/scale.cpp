@@ -88,7 +88,7 @@ std::vector<double> log_ticks(const Range& range, const Axis& axis, std::size_t 
   // Less than one step of powers: round numbers as on a linear axis.
   if (values.size() >= 2) return values;
   values = linear_ticks(range, most);
-  values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return value <= 0; }), values.end());
+  std::erase_if(values, [](double value) { return value <= 0; });
   return values;
 }
 
@@ -131,10 +131,7 @@ Range to_ticks(Range data, const Axis& axis) {
 
 std::vector<double> ticks(const Range& range, const Axis& axis, std::size_t most) {
   std::vector<double> values = axis.is_log ? log_ticks(range, axis, most) : linear_ticks(range, most);
-  if (axis.is_whole) {
-    values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return value != std::floor(value); }),
-                 values.end());
-  }
+  if (axis.is_whole) std::erase_if(values, [](double value) { return value != std::floor(value); });
   return values;
 }
 

@@ -71,7 +71,7 @@ std::string swatch(std::size_t style) {
 }
 
 std::size_t style_of_method(const std::string& method) {
-  const auto* const found = std::find(std::begin(methods_with_a_style), std::end(methods_with_a_style), method);
+  const auto* const found = std::ranges::find(methods_with_a_style, method);
   return static_cast<std::size_t>(found - std::begin(methods_with_a_style));
 }
 
@@ -87,7 +87,7 @@ std::vector<std::size_t> styles_of(const std::vector<std::string>& methods) {
   }
   for (std::size_t& style : styles) {
     if (style != style_count) continue;
-    const auto free = static_cast<std::size_t>(std::find(is_taken.begin(), is_taken.end(), false) - is_taken.begin());
+    const auto free = static_cast<std::size_t>(std::ranges::find(is_taken, false) - is_taken.begin());
     style = std::min(free, style_count - 1);
     is_taken[style] = true;
   }

@@ -78,14 +78,14 @@ const measure::Series* base_for(const Picture& picture, const measure::Series& o
 void add_sentences(const Picture& picture, Sentences* sentences) {
   const std::vector<std::string> labels = labels_of(picture);
   const auto label_of = [&](const measure::Series* series) {
-    const auto found = std::find(picture.series.begin(), picture.series.end(), series);
+    const auto found = std::ranges::find(picture.series, series);
     return labels[static_cast<std::size_t>(found - picture.series.begin())];
   };
   for (std::size_t at = 0; at < picture.series.size(); ++at) {
     const measure::Series& other = *picture.series[at];
     const measure::Series* base = base_for(picture, other);
     // Each pair once: pairs with an earlier base were handled there.
-    const auto place = std::find(picture.series.begin(), picture.series.end(), base);
+    const auto place = std::ranges::find(picture.series, base);
     const bool is_first_seen = base != nullptr && (base->method == "mapping" ||
                                                    place - picture.series.begin() < static_cast<std::ptrdiff_t>(at));
     if (is_first_seen) sentences->items.push_back(sentence_of({*base, other, label_of(base), labels[at]}));

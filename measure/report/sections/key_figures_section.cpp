@@ -138,7 +138,7 @@ const measure::Point& representative_point(const measure::Series& series) {
     if (is_time_of_size) return one.x < other.x;
     return series.is_lower_better ? one.value < other.value : one.value > other.value;
   };
-  return *std::min_element(series.points.begin(), series.points.end(), comes_first);
+  return *std::ranges::min_element(series.points, comes_first);
 }
 
 Tile tile_of(const measure::Series& series) {

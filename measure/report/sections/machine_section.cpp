@@ -66,10 +66,9 @@ void add_notes(Source* source, Chapter* chapter) {
   };
   const auto& series = source->result->series;
   const auto has_few = [](const measure::Series& one) {
-    return std::any_of(one.points.begin(), one.points.end(),
-                       [](const measure::Point& point) { return point.rounds.size() < 3; });
+    return std::ranges::any_of(one.points, [](const measure::Point& point) { return point.rounds.size() < 3; });
   };
-  const auto few = static_cast<std::size_t>(std::count_if(series.begin(), series.end(), has_few));
+  const auto few = static_cast<std::size_t>(std::ranges::count_if(series, has_few));
   if (few > 0)
     notes.items.push_back(std::to_string(few) + " series had points with fewer than 3 rounds: their noise is unknown.");
   if (series.empty()) notes.items.emplace_back("The document contains no series.");

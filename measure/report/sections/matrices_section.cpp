@@ -17,13 +17,13 @@ std::vector<double> values_of(const measure::Series& series,
                               const std::function<double(const measure::Point&)>& index) {
   std::vector<double> values;
   for (const measure::Point& point : series.points) values.push_back(index(point));
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
 std::size_t place_in(const std::vector<double>& values, double value) {
-  return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+  return static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
 }
 
 double x_of(const measure::Point& point) { return point.x; }

@@ -30,8 +30,8 @@ std::vector<std::string> row_of(const measure::Series& series, const std::string
 }
 
 bool tells_percentiles(const Picture& picture) {
-  return std::any_of(picture.series.begin(), picture.series.end(), [](const measure::Series* series) {
-    return std::any_of(series->points.begin(), series->points.end(), [](const measure::Point& point) {
+  return std::ranges::any_of(picture.series, [](const measure::Series* series) {
+    return std::ranges::any_of(series->points, [](const measure::Point& point) {
       return point.single && measure::tells_percentile(point.single->count, measure::beyond_p99);
     });
   });

@@ -15,7 +15,7 @@ namespace {
 
 template <class Is>
 bool has_series(const Picture& picture, Is is) {
-  return std::any_of(picture.series.begin(), picture.series.end(), is);
+  return std::ranges::any_of(picture.series, is);
 }
 
 /// The same series in GB/s: bytes per nanosecond. The relative noise of a reciprocal is that of the value.
@@ -88,9 +88,8 @@ Picture with_contrast(const Picture& picture, const measure::Result& result, std
 constexpr const char* operations[] = {"open", "close", "pin", "map", "pin_and_map", "unmap", "unpin"};
 
 bool is_cost(const Picture& picture) {
-  return std::any_of(picture.series.begin(), picture.series.end(), [](const measure::Series* series) {
-    return std::any_of(std::begin(operations), std::end(operations),
-                       [&](const char* name) { return series->operation == name; });
+  return std::ranges::any_of(picture.series, [](const measure::Series* series) {
+    return std::ranges::any_of(operations, [&](const char* name) { return series->operation == name; });
   });
 }
 
@@ -102,7 +101,7 @@ void add_references(Source* source, Section* section) {
     picture.is_shown = true;
     std::vector<double> values;
     for (const measure::Point& point : series.points) values.push_back(point.value);
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::ranges::minmax_element(values);
     const std::string range = value_text(series, *least) == value_text(series, *most)
                                   ? value_text(series, *least)
                                   : value_text(series, *least) + " to " + value_text(series, *most);

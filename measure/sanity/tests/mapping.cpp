@@ -117,7 +117,7 @@ void mapping_many_of_one_buffer(const Environment& environment) {
   for (std::size_t number = 0; number < count; ++number) {
     const Bytes own = pattern(part, static_cast<unsigned>(number));
     SANITY_RESULT(gdr_copy_to_mapping(handles[number], mappings[number] + number * part, own.data(), part), 0);
-    std::copy(own.begin(), own.end(), expected.begin() + static_cast<std::ptrdiff_t>(number * part));
+    std::ranges::copy(own, expected.begin() + static_cast<std::ptrdiff_t>(number * part));
   }
   for (std::size_t number = 0; number < count; ++number) {
     Bytes seen(four_pages);

@@ -166,7 +166,7 @@ void ranges_unaligned_pins(const Environment& environment) {
     const Bytes source = pattern(std::min<std::size_t>(size, 1000), static_cast<unsigned>(random()));
     const std::size_t offset = size - source.size();
     SANITY_RESULT(gdrkit_write(pin, offset, source.data(), source.size()), 0);
-    std::copy(source.begin(), source.end(), oracle.begin() + static_cast<std::ptrdiff_t>(start + offset));
+    std::ranges::copy(source, oracle.begin() + static_cast<std::ptrdiff_t>(start + offset));
     SANITY_RESULT(gdrkit_unmap(pin), 0);
     SANITY_RESULT(gdrkit_unpin(pin), 0);
   }

@@ -24,12 +24,8 @@ namespace {
 void narrow_to(const BenchOptions& options, measure::Result* old) {
   std::vector<std::string> names = {"start"};
   for (const std::size_t number : chosen_cases(options)) names.emplace_back(all_cases()[number].name);
-  std::vector<measure::Series>& series = old->series;
-  series.erase(std::remove_if(series.begin(), series.end(),
-                              [&](const measure::Series& one) {
-                                return std::find(names.begin(), names.end(), one.group) == names.end();
-                              }),
-               series.end());
+  std::erase_if(old->series,
+                [&](const measure::Series& one) { return std::ranges::find(names, one.group) == names.end(); });
 }
 
 std::string pes_of(const measure::Result& result) {

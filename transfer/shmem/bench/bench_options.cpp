@@ -76,7 +76,7 @@ void check_count(const char* name, int value, int least, int most) {
 
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* where) {
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     refuse("unknown name '" + name + "'" + cli::did_you_mean(name, known) + where);
   }
 }
@@ -143,7 +143,7 @@ std::vector<std::size_t> chosen_cases(const BenchOptions& options) {
   std::vector<std::size_t> chosen;
   for (std::size_t number = 0; number < all_cases().size(); ++number) {
     const Case& one = all_cases()[number];
-    const bool is_named = std::find(options.names.begin(), options.names.end(), one.name) != options.names.end();
+    const bool is_named = std::ranges::find(options.names, one.name) != options.names.end();
     const bool is_of_side = options.side == all_sides || options.side == one.side;
     const bool lacks_other = std::strcmp(one.operation, "ping_pong") == 0 && options.n_pes < 2;
     if ((options.names.empty() || is_named) && is_of_side && !lacks_other) chosen.push_back(number);

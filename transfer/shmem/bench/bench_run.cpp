@@ -69,7 +69,7 @@ void BenchRun::describe(const cli::DeviceChoice& choice) {
 
 void BenchRun::note(const std::string& text) {
   std::vector<std::string>& notes = report_.result.notes;
-  if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
 }
 
 template <class Function>
@@ -98,8 +98,7 @@ void BenchRun::restart_peer(const std::string& library) {
 }
 
 void BenchRun::lose_peer(const std::string& library) {
-  peers_.erase(std::remove_if(peers_.begin(), peers_.end(), [&](const auto& one) { return one->library() == library; }),
-               peers_.end());
+  std::erase_if(peers_, [&](const auto& one) { return one->library() == library; });
 }
 
 WorkerJob* BenchRun::job_of(const std::string& library) const {
@@ -194,8 +193,7 @@ std::vector<measure::Again> BenchRun::measure_again(const std::vector<const meas
   for (const measure::ComparedPoint* point : points) {
     measure::Again again;
     const std::vector<Case>& cases = all_cases();
-    const auto found =
-        std::find_if(cases.begin(), cases.end(), [&](const Case& one) { return one.name == point->series->group; });
+    const auto found = std::ranges::find_if(cases, [&](const Case& one) { return one.name == point->series->group; });
     if (point->series->group == "start") {
       again.point = std::make_unique<measure::Point>(measure::make_point(0, own_starts(), 1));
     } else if (found != cases.end()) {
@@ -249,10 +247,8 @@ void BenchRun::measure_point(std::size_t number, std::size_t size_bytes, CaseRes
     if (jobs.size() == 1) return measure();
     if (with_peer(all_cases()[number].title(), measure)) return;
     // Should a peer end here, the point is measured again without it.
-    std::vector<measure::Series>& peers = result->peers;
     const auto is_failed = [&](const measure::Series& peer) { return peer.method == failed; };
-    if (std::none_of(peers.begin(), peers.end(), is_failed)) peers.clear();
-    peers.erase(std::remove_if(peers.begin(), peers.end(), is_failed), peers.end());
+    if (std::erase_if(result->peers, is_failed) == 0) result->peers.clear();
     if (job_of(failed) != nullptr) restart_peer(failed);
   }
 }

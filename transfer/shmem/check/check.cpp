@@ -54,13 +54,13 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
   std::vector<std::string> known;
   for (const Check& check : all_checks) known.emplace_back(check.name);
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::ranges::find(known, name) == known.end()) {
       cli::reject("gdrkit shmem check: unknown check '" + name + "'" + cli::did_you_mean(name, known) +
                   "; --list lists them");
     }
   }
   for (const Check& check : all_checks) {
-    if (names.empty() || std::find(names.begin(), names.end(), check.name) != names.end()) chosen.push_back(&check);
+    if (names.empty() || std::ranges::find(names, check.name) != names.end()) chosen.push_back(&check);
   }
   return chosen;
 }

@@ -13,7 +13,7 @@
 namespace gdrkit::transfer::shmem {
 
 bool CheckReport::is_ok() const {
-  return std::all_of(checks.begin(), checks.end(), [](const CheckSummary& one) { return one.failures == 0; });
+  return std::ranges::all_of(checks, [](const CheckSummary& one) { return one.failures == 0; });
 }
 
 CheckSummary summarise(const Check& check, const std::vector<CheckResult>& results) {
@@ -54,8 +54,7 @@ void print_check(const CheckSummary& summary) {
 }
 
 void print_check_end(const CheckReport& report) {
-  const auto failed =
-      std::count_if(report.checks.begin(), report.checks.end(), [](const CheckSummary& one) { return one.failures; });
+  const auto failed = std::ranges::count_if(report.checks, [](const CheckSummary& one) { return one.failures; });
   if (failed == 0) {
     std::printf("%s passed\n", cli::counted(report.checks.size(), "check").c_str());
   } else {

@@ -118,7 +118,7 @@ LocalRegion::LocalRegion(Checker& checker, LocalKind kind, std::size_t size_byte
 
 void LocalRegion::assign(const std::vector<std::uint8_t>& bytes) {
   if (kind_ == LocalKind::host || kind_ == LocalKind::pinned) {
-    std::copy(bytes.begin(), bytes.end(), data_);
+    std::ranges::copy(bytes, data_);
   } else {
     checker_.write(data_, bytes.data(), bytes.size());
   }
