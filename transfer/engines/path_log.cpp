@@ -97,22 +97,18 @@ std::string NcclPaths::text() const {
 PathLog::PathLog() {
   if (std::getenv("NCCL_DEBUG") != nullptr || std::getenv("NCCL_DEBUG_FILE") != nullptr) return;
   // A file without a name in any folder: it disappears with the process, however that ends.
-  fd_ = base::open_memory_file("nccl_log");
-  if (fd_ < 0) return;
+  file_ = base::UniqueFd(base::open_memory_file("nccl_log"));
+  if (!file_) return;
   (void)::setenv("NCCL_DEBUG", "INFO", 1);
-  (void)::setenv("NCCL_DEBUG_FILE", ("/proc/self/fd/" + std::to_string(fd_)).c_str(), 1);
-}
-
-PathLog::~PathLog() {
-  if (fd_ >= 0) ::close(fd_);
+  (void)::setenv("NCCL_DEBUG_FILE", ("/proc/self/fd/" + std::to_string(file_.get())).c_str(), 1);
 }
 
 std::string PathLog::text() const {
-  if (fd_ < 0) return "unknown, because NCCL_DEBUG or NCCL_DEBUG_FILE is set";
+  if (!file_) return "unknown, because NCCL_DEBUG or NCCL_DEBUG_FILE is set";
   std::string log;
   char bytes[4096];
   for (;;) {
-    const ssize_t size = ::pread(fd_, bytes, sizeof bytes, static_cast<off_t>(log.size()));
+    const ssize_t size = ::pread(file_.get(), bytes, sizeof bytes, static_cast<off_t>(log.size()));
     if (size <= 0) break;
     log.append(bytes, static_cast<std::size_t>(size));
   }

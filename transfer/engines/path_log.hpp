@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.hpp"
 #include "platform/vendor/ucx_library.hpp"
 
 namespace gdrkit::transfer::engines {
@@ -30,15 +31,12 @@ struct NcclPaths {
 class PathLog {
  public:
   PathLog();
-  PathLog(const PathLog&) = delete;
-  PathLog& operator=(const PathLog&) = delete;
-  ~PathLog();
 
   /// The contents of the log so far, or why they are unknown.
   [[nodiscard]] std::string text() const;
 
  private:
-  int fd_ = -1;
+  base::UniqueFd file_;
 };
 
 /// The lanes of an endpoint from ucp_ep_print_info(), with their uses: "posix/memory (am), cma/memory (rma_bw)".

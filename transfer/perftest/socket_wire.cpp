@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.hpp"
 #include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::transfer::perftest {
@@ -105,27 +106,9 @@ int connect_once(const addrinfo* list, const ExchangeRoute& route) {
   return -1;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 /// A connection that has not sent a greeting yet: a client or another program. It does not block other connections.
 struct Visitor {
-  Descriptor socket;
+  base::UniqueFd socket;
   std::string name;
   Clock::time_point came;
 };
@@ -145,9 +128,8 @@ bool speaks_perftest(int socket) {
 /// The exchange over TCP.
 class SocketWire : public Wire {
  public:
-  SocketWire(int socket, std::string peer, bool is_client, std::chrono::seconds limit)
-      : Wire(std::move(peer), is_client, limit), socket_(socket) {}
-  ~SocketWire() override { ::close(socket_); }
+  SocketWire(base::UniqueFd socket, std::string peer, bool is_client, std::chrono::seconds limit)
+      : Wire(std::move(peer), is_client, limit), socket_(std::move(socket)) {}
 
   void send(const void* bytes, std::size_t size_bytes, const std::string& step) override;
   void receive(void* bytes, std::size_t size_bytes, const std::string& step) override;
@@ -158,13 +140,13 @@ class SocketWire : public Wire {
  private:
   void wait(short events, std::chrono::steady_clock::time_point deadline, const std::string& step) const;
 
-  int socket_;
+  base::UniqueFd socket_;
 };
 
 void SocketWire::wait(short events, Clock::time_point deadline, const std::string& step) const {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{socket_, events, 0};
+    pollfd waiting{socket_.get(), events, 0};
     const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
     if (ready > 0) return;
     if (ready == 0) silent(step);
@@ -177,7 +159,7 @@ void SocketWire::send(const void* bytes, std::size_t size_bytes, const std::stri
   const auto* at = static_cast<const char*>(bytes);
   while (size_bytes > 0) {
     wait(POLLOUT, until, step);
-    const ssize_t sent = ::send(socket_, at, size_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::send(socket_.get(), at, size_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (sent < 0) lost(step, std::string("has ended the connection (") + std::strerror(errno) + ")");
     at += sent;
@@ -190,7 +172,7 @@ void SocketWire::receive(void* bytes, std::size_t size_bytes, const std::string&
   auto* at = static_cast<char*>(bytes);
   while (size_bytes > 0) {
     wait(POLLIN, until, step);
-    const ssize_t received = ::recv(socket_, at, size_bytes, MSG_DONTWAIT);
+    const ssize_t received = ::recv(socket_.get(), at, size_bytes, MSG_DONTWAIT);
     if (received < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (received <= 0) lost(step, "has ended the connection");
     at += received;
@@ -200,15 +182,15 @@ void SocketWire::receive(void* bytes, std::size_t size_bytes, const std::string&
 
 void SocketWire::end() noexcept {
   // Ignores errors: the other end may have closed the connection.
-  (void)::send(socket_, goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT);
-  (void)::shutdown(socket_, SHUT_WR);
+  (void)::send(socket_.get(), goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)::shutdown(socket_.get(), SHUT_WR);
 }
 
 bool SocketWire::has_message(const std::string& step) {
-  pollfd waiting{socket_, POLLIN, 0};
+  pollfd waiting{socket_.get(), POLLIN, 0};
   if (::poll(&waiting, 1, 0) <= 0) return false;
   char byte = 0;
-  const ssize_t peeked = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  const ssize_t peeked = ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR)) lost(step, "has ended the connection");
   return peeked > 0;
 }
@@ -225,7 +207,7 @@ void Wire::silent(const std::string& step) const {
 }
 
 std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds limit, const ExchangeRoute& route) {
-  const Descriptor listening(listener >= 0 ? listener : open_listener(port, route));
+  const base::UniqueFd listening(listener >= 0 ? listener : open_listener(port, route));
   // A user starts the client by hand, so there is no limit, unless one command starts both.
   const bool has_limit = listener >= 0;
   const Clock::time_point end = Clock::now() + limit;
@@ -249,14 +231,14 @@ std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds
         const int one = 1;
         (void)::setsockopt(visitors[i].socket.get(), SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
         (void)::setsockopt(visitors[i].socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        return std::make_unique<SocketWire>(visitors[i].socket.release(), visitors[i].name, false, limit);
+        return std::make_unique<SocketWire>(std::move(visitors[i].socket), visitors[i].name, false, limit);
       }
       visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (entries[0].revents == 0) continue;
     sockaddr_storage address{};
     socklen_t size_bytes = sizeof address;
-    Descriptor socket(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC));
+    base::UniqueFd socket(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC));
     if (socket.get() < 0) {
       if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
       fail(std::string("cannot accept a client: ") + std::strerror(errno) +
@@ -283,7 +265,7 @@ std::unique_ptr<Wire> connect_by_tcp(const std::string& host, int port, bool wai
   }
   const int on = 1;
   (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return std::make_unique<SocketWire>(socket, cli::printable(host), true, limit);
+  return std::make_unique<SocketWire>(base::UniqueFd(socket), cli::printable(host), true, limit);
 }
 
 }  // namespace gdrkit::transfer::perftest
