@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <memory>
 #include <numeric>
-#include <utility>
 
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
@@ -120,25 +119,6 @@ void print_cost_rows(const CallCost& cost) {
   std::fflush(stdout);
 }
 
-/// The drop-in library, open during the object's lifetime. Closing it unpins what a failure left pinned.
-class DropIn {
- public:
-  DropIn() : context_(open_drop_in()) {}
-  ~DropIn() {
-    if (context_ != nullptr) (void)gdr_close(context_);
-  }
-  DropIn(const DropIn&) = delete;
-  DropIn& operator=(const DropIn&) = delete;
-  [[nodiscard]] gdr_t context() const noexcept { return context_; }
-  void close() {
-    const int result = gdr_close(std::exchange(context_, nullptr));
-    GDRKIT_TOOL_ASSERT(result == 0, "gdr_close: " + errno_text(result));
-  }
-
- private:
-  gdr_t context_;
-};
-
 class Apiperf {
  public:
   Apiperf(cli::Front front, const ApiperfOptions& options)
@@ -151,14 +131,15 @@ class Apiperf {
     report_.noise = observe_machine_noise(clock, 20);
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
     print_head(memory);
-    DropIn library;
+    DropIn library = open_drop_in();
     if (run_.is_sweep()) {
-      run_sweep(library.context(), memory, clock);
+      run_sweep(library.get(), memory, clock);
     } else {
-      run_sizes(library.context(), memory, clock);
+      run_sizes(library.get(), memory, clock);
     }
     if (run_.prints_gdrcopy()) std::printf("closing gdrdrv\n");
-    library.close();
+    const int result = gdr_close(library.release());
+    GDRKIT_TOOL_ASSERT(result == 0, "gdr_close: " + errno_text(result));
     memory.free();
     if (options_.common.json.is_given) write_apiperf_json(options_, report_);
     return cli::ExitCode::ok;

@@ -143,19 +143,14 @@ PinCost measure_pin_cost(platform::Device* device, platform::AllocationKind kind
                          PinContent content, std::size_t size_bytes, int repeats) {
   AlignedAllocation memory(device, kind, size_bytes);
   fill(device, memory, content);
-  gdr_t context = open_drop_in();
+  DropIn context = open_drop_in();
   PinCost cost;
   cost.content = content;
   cost.size_bytes = memory.rounded_bytes();
-  try {
-    PinCost first;  // includes the initialization once per process
-    repeat_once(context, memory, mapping_type, &first);
-    for (int repeat = 0; repeat < repeats; ++repeat) repeat_once(context, memory, mapping_type, &cost);
-  } catch (...) {
-    (void)gdr_close(context);
-    throw;
-  }
-  const int closed = gdr_close(context);
+  PinCost first;  // includes the initialization once per process
+  repeat_once(context.get(), memory, mapping_type, &first);
+  for (int repeat = 0; repeat < repeats; ++repeat) repeat_once(context.get(), memory, mapping_type, &cost);
+  const int closed = gdr_close(context.release());
   GDRKIT_TOOL_ASSERT(closed == 0, "gdr_close: " + errno_text(closed));
   memory.free();
   return cost;

@@ -105,8 +105,7 @@ Findings find_out(const SanityOptions& options) {
       const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
       const auto device = cli::open_device(choice, options.common.device);
       const platform::Machine machine = platform::describe_machine(device.get());
-      const gdr_t context = open_drop_in();
-      (void)gdr_close(context);
+      open_drop_in().reset();
       found_facts.is_emulated = choice.is_emulated ? 1 : 0;
       for (const std::string& field : {choice.note, machine.gpu_name, machine.gpu_pci_address, machine.driver_version,
                                        cli::backend_names().backend}) {

@@ -96,8 +96,8 @@ void AlignedAllocation::free() {
   GDRKIT_TOOL_ASSERT(freed.has_value(), freed.error().text());
 }
 
-gdr_t open_drop_in() {
-  gdr_t context = gdr_open();
+DropIn open_drop_in() {
+  DropIn context(gdr_open());
   if (context == nullptr) {
     cli::cannot_run("gdr_open error: Is gdrdrv driver installed and loaded?\nNo backend can be used:\n" +
                     cli::why_no_backend());
@@ -107,23 +107,18 @@ gdr_t open_drop_in() {
 
 MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapping_type)
     : context_(open_drop_in()), mapped_bytes_(memory.rounded_bytes()) {
-  try {
-    const int pin_result = gdr_pin_buffer(context_, memory.address(), mapped_bytes_, 0, 0, &handle_);
-    check_room(memory, "pin", "gdr_pin_buffer", pin_result);
-    GDRKIT_TOOL_ASSERT(pin_result == 0, call_failed("gdr_pin_buffer", pin_result));
-    const int map_result = gdr_map_v2(context_, handle_, &mapping_, mapped_bytes_, mapping_type);
-    check_room(memory, "map", "gdr_map_v2", map_result);
-    const bool is_of_no_such_type = map_result == EOPNOTSUPP && mapping_type != GDR_MAP_FLAG_DEFAULT;
-    GDRKIT_TOOL_ASSERT(map_result == 0,
-                       call_failed("gdr_map_v2", map_result) +
-                           (is_of_no_such_type ? "\nthe backend does not support this mapping type; omit -M" : ""));
-    const int info_result = gdr_get_info(context_, handle_, &info_);
-    GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));
-    page_offset_ = memory.address() - info_.va;
-  } catch (...) {
-    (void)gdr_close(context_);
-    throw;
-  }
+  const int pin_result = gdr_pin_buffer(context_.get(), memory.address(), mapped_bytes_, 0, 0, &handle_);
+  check_room(memory, "pin", "gdr_pin_buffer", pin_result);
+  GDRKIT_TOOL_ASSERT(pin_result == 0, call_failed("gdr_pin_buffer", pin_result));
+  const int map_result = gdr_map_v2(context_.get(), handle_, &mapping_, mapped_bytes_, mapping_type);
+  check_room(memory, "map", "gdr_map_v2", map_result);
+  const bool is_of_no_such_type = map_result == EOPNOTSUPP && mapping_type != GDR_MAP_FLAG_DEFAULT;
+  GDRKIT_TOOL_ASSERT(map_result == 0,
+                     call_failed("gdr_map_v2", map_result) +
+                         (is_of_no_such_type ? "\nthe backend does not support this mapping type; omit -M" : ""));
+  const int info_result = gdr_get_info(context_.get(), handle_, &info_);
+  GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));
+  page_offset_ = memory.address() - info_.va;
 }
 
 std::string MappedBuffer::mapping_type() const {
@@ -132,23 +127,19 @@ std::string MappedBuffer::mapping_type() const {
   return text;
 }
 
-MappedBuffer::~MappedBuffer() {
-  if (context_ != nullptr) (void)gdr_close(context_);
-}
-
 void MappedBuffer::unmap() {
-  const int result = gdr_unmap(context_, handle_, mapping_, mapped_bytes_);
+  const int result = gdr_unmap(context_.get(), handle_, mapping_, mapped_bytes_);
   GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_unmap", result));
   mapping_ = nullptr;
 }
 
 void MappedBuffer::unpin() {
-  const int result = gdr_unpin_buffer(context_, handle_);
+  const int result = gdr_unpin_buffer(context_.get(), handle_);
   GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_unpin_buffer", result));
 }
 
 void MappedBuffer::close() {
-  const int result = gdr_close(std::exchange(context_, nullptr));
+  const int result = gdr_close(context_.release());
   GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_close", result));
 }
 

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <type_traits>
 
 #include "gdrapi.h"
 #include "platform/device/device.hpp"
@@ -41,8 +43,13 @@ class AlignedAllocation {
 /// Of "default", "wc", "cache" and "device".
 [[nodiscard]] gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word);
 
+struct CloseDropIn {
+  void operator()(gdr_t context) const noexcept { (void)gdr_close(context); }
+};
+/// The drop-in library, open during the object's lifetime. Closing it unpins what a failure left pinned.
+using DropIn = std::unique_ptr<std::remove_pointer_t<gdr_t>, CloseDropIn>;
 /// Throws Failure: GDRCopy's message, then every backend's reason.
-[[nodiscard]] gdr_t open_drop_in();
+[[nodiscard]] DropIn open_drop_in();
 
 /// "Cannot allocate memory (12)"
 [[nodiscard]] std::string errno_text(int error);
@@ -52,11 +59,8 @@ class MappedBuffer {
  public:
   /// Opens, pins and maps all of `memory`, which must outlive it. Throws Failure.
   MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapping_type);
-  ~MappedBuffer();
-  MappedBuffer(const MappedBuffer&) = delete;
-  MappedBuffer& operator=(const MappedBuffer&) = delete;
 
-  [[nodiscard]] gdr_t context() const noexcept { return context_; }
+  [[nodiscard]] gdr_t context() const noexcept { return context_.get(); }
   [[nodiscard]] gdr_mh_t handle() const noexcept { return handle_; }
   [[nodiscard]] void* mapping() const noexcept { return mapping_; }  ///< of the first pinned page
   [[nodiscard]] const gdr_info_t& info() const noexcept { return info_; }
@@ -73,7 +77,7 @@ class MappedBuffer {
   void close();
 
  private:
-  gdr_t context_ = nullptr;
+  DropIn context_;
   gdr_mh_t handle_{};
   void* mapping_ = nullptr;
   std::size_t mapped_bytes_ = 0;

@@ -96,20 +96,13 @@ PinTimes pin_and_undo(gdr_t context, const AlignedAllocation& memory) {
 void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   samples->control_us.push_back(time_control());
   const std::int64_t begin = platform::now_ns();
-  const gdr_t context = gdr_open();
+  DropIn context(gdr_open());
   const std::int64_t opened = platform::now_ns();
   if (context == nullptr) cli::fail("cannot open a gdrkit context: gdr_open failed; run 'gdrkit info' for the cause");
-  PinTimes first;
-  PinTimes later;
-  try {
-    first = pin_and_undo(context, memory);
-    later = pin_and_undo(context, memory);  // the cost for a program's second and later buffers
-  } catch (...) {
-    (void)gdr_close(context);
-    throw;
-  }
+  const PinTimes first = pin_and_undo(context.get(), memory);
+  const PinTimes later = pin_and_undo(context.get(), memory);  // the cost for a program's second and later buffers
   const std::int64_t before_close = platform::now_ns();
-  check(gdr_close(context), "gdr_close");
+  check(gdr_close(context.release()), "gdr_close");
   const std::int64_t end = platform::now_ns();
   samples->us[open_step].push_back(us_between(begin, opened));
   samples->us[first_pin_step].push_back(us_between(first.begin, first.pinned));
