@@ -122,9 +122,7 @@ void data_validation_v2_forcepci(const Environment& environment) {
 }
 
 void data_validation_mix_mappings(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, data_bytes);
-  Context context;
+  auto [device, memory, context] = OpenPages(environment, data_bytes);
   const gdr_mh_t combining = pin(context, memory.address(), data_bytes);
   const gdr_mh_t cached = pin(context, memory.address(), data_bytes);
   void* cached_mapping = nullptr;
