@@ -25,7 +25,8 @@ struct DocumentHead {
   std::optional<platform::Place> place;
 };
 
-/// Today, UTC.
-[[nodiscard]] std::string today();
+/// With today's date and this version of gdrkit.
+[[nodiscard]] DocumentHead head_of(const char* tool, const platform::Machine& machine, const std::string& backend,
+                                   bool is_emulated, const std::optional<platform::Place>& place = std::nullopt);
 
 }  // namespace gdrkit::cli

@@ -10,6 +10,9 @@
 
 namespace gdrkit::cli {
 
+namespace {
+
+/// Today, UTC.
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -17,6 +20,13 @@ std::string today() {
   std::array<char, 16> text{};
   const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%d", &utc);
   return {text.data(), length};
+}
+
+}  // namespace
+
+DocumentHead head_of(const char* tool, const platform::Machine& machine, const std::string& backend, bool is_emulated,
+                     const std::optional<platform::Place>& place) {
+  return {schema_version, tool, gdrkit_version(), today(), is_emulated, backend, machine, place};
 }
 
 Json head_json(const DocumentHead& head) {
@@ -45,15 +55,7 @@ Json head_json(const DocumentHead& head) {
 
 Json json_head(const char* tool, const platform::Machine& machine, const std::string& backend, bool is_emulated,
                const std::optional<platform::Place>& place) {
-  DocumentHead head;
-  head.tool = tool;
-  head.version = gdrkit_version();
-  head.date = today();
-  head.is_emulated = is_emulated;
-  head.backend = backend;
-  head.machine = machine;
-  head.place = place;
-  return head_json(head);
+  return head_json(head_of(tool, machine, backend, is_emulated, place));
 }
 
 std::string text_of(const Json& document) {

@@ -15,7 +15,7 @@ namespace gdrkit::cli {
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json head_json(const DocumentHead& head);
-/// The same from its parts, with today's date and this version of gdrkit.
+/// The same for head_of().
 [[nodiscard]] Json json_head(const char* tool, const platform::Machine& machine, const std::string& backend,
                              bool is_emulated, const std::optional<platform::Place>& place = std::nullopt);
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "cli/interface/banner.hpp"
-#include "gdrkit/gdrkit.h"
 #include "measure/bench/other_process.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
 
@@ -201,14 +200,9 @@ std::vector<measure::Again> Session::measure_again(const std::vector<const measu
 Result Session::result() const {
   const cli::BackendNames names = cli::backend_names();
   Result result;
-  result.tool = "bench";
-  result.version = gdrkit_version();
-  result.date = cli::today();
-  result.is_emulated = choice_.is_emulated;
-  result.backend = names.backend;
-  result.machine = platform::describe_machine(device_.get());
+  static_cast<cli::DocumentHead&>(result) = cli::head_of("bench", platform::describe_machine(device_.get()),
+                                                         names.backend, choice_.is_emulated, placed_.place);
   result.machine.cpu_count = static_cast<int>(cpus_.size());
-  result.place = placed_.place;
   result.clock = describe(clock_);
   result.noise = noise_;
   result.settings = {{"store_kernel", names.store_kernel},

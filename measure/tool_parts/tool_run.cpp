@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "measure/tool_parts/tool_run.hpp"
 
-#include "gdrkit/gdrkit.h"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::measure {
@@ -48,13 +47,8 @@ std::unique_ptr<platform::Device> open_for_report(const cli::CommonOptions& opti
 
 Result result_of(const char* tool, const ToolReport& report) {
   Result result;
-  result.tool = tool;
-  result.version = gdrkit_version();
-  result.date = cli::today();
-  result.is_emulated = report.is_emulated;
-  result.backend = report.names.backend;
-  result.machine = report.machine;
-  result.place = report.place;
+  static_cast<cli::DocumentHead&>(result) =
+      cli::head_of(tool, report.machine, report.names.backend, report.is_emulated, report.place);
   result.clock = report.clock;
   result.noise = report.noise;
   return result;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cli/interface/wrapped_text.hpp"
-#include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
 #include "measure/result/result_file.hpp"
 
@@ -65,11 +64,7 @@ cli::ExitCode EarlierResult::compare_with(measure::Result current, std::string* 
 }
 
 void describe_run(measure::Result* result, const char* tool, bool is_emulated, const platform::Device* device) {
-  result->tool = tool;
-  result->version = gdrkit_version();
-  result->date = cli::today();
-  result->is_emulated = is_emulated;
-  result->machine = platform::describe_machine(device);
+  static_cast<cli::DocumentHead&>(*result) = cli::head_of(tool, platform::describe_machine(device), "", is_emulated);
 }
 
 void RunOutput::check(const measure::Result& head) {
