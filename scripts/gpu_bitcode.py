@@ -7,8 +7,6 @@ one library per instruction set in cmake/gpu_bitcode.tar.xz.
 The bitcode names no processor, because LLVM inlines only functions of the same processor.
 
 usage: scripts/gpu_bitcode.py    makes the archive; needs clang 19 (Debian: clang-19)"""
-import io
-import lzma
 import os
 import re
 import shutil
@@ -16,6 +14,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+
+import gpu_ptx
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ARCHIVE = os.path.join(ROOT, "cmake", "gpu_bitcode.tar.xz")
@@ -60,17 +60,6 @@ def compile_all():
     return {**files, "compiler.txt": compiler().encode()}
 
 
-def write_archive(files):
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, content in sorted(files.items()):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    with open(ARCHIVE, "wb") as file:
-        file.write(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
-
-
 def main(arguments):
     if arguments:
         print(__doc__)
@@ -80,7 +69,7 @@ def main(arguments):
         return 77
     files = compile_all()
     if not os.path.exists(ARCHIVE) or files != read_archive():
-        write_archive(files)
+        gpu_ptx.write_archive(ARCHIVE, files)
     for name, content in files.items():
         print(f"{name}: {len(content)} bytes")
     return 0

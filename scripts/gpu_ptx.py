@@ -55,15 +55,15 @@ def read_archive():
         return {os.path.splitext(entry.name)[0]: archive.extractfile(entry).read().decode("ascii") for entry in archive}
 
 
-def write_archive(texts):
-    """Writes the archive. Equal texts give equal bytes."""
+def write_archive(path, files):
+    """Writes {file name: content}. Equal files give equal bytes."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, text in sorted(texts.items()):
-            entry = tarfile.TarInfo(name + ".ptx")
-            entry.size = len(text)
-            archive.addfile(entry, io.BytesIO(text.encode("ascii")))
-    with open(ARCHIVE, "wb") as file:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    with open(path, "wb") as file:
         file.write(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
 
 
@@ -184,7 +184,7 @@ def main(arguments):
         return 77
     texts = dict(each_at_once(compile_ptx, IMAGES))
     if not os.path.exists(ARCHIVE) or texts != read_archive():
-        write_archive(texts)
+        write_archive(ARCHIVE, {f"{name}.ptx": text.encode("ascii") for name, text in texts.items()})
     for image, text in texts.items():
         version, target = re.search(r"(?m)^\.version (.*)\n\.target (.*)$", text).groups()
         print(f"{image}: PTX {version} for {target} and newer, {len(text)} bytes")
