@@ -238,6 +238,8 @@ void live(Phases* phases, gdr_t context, const measure::AlignedAllocation& memor
   phases->time(prefix + " pin", counts, [&] { return gdr_pin_buffer(context, memory.address(), size, 0, 0, &handle); });
   phases->time(prefix + " map", counts, [&] { return gdr_map(context, handle, &mapping, size); });
   phases->time(prefix + " unmap", counts, [&] { return gdr_unmap(context, handle, mapping, size); });
+  phases->time(prefix + " map again", counts, [&] { return gdr_map(context, handle, &mapping, size); });
+  phases->time(prefix + " unmap again", counts, [&] { return gdr_unmap(context, handle, mapping, size); });
   phases->time(prefix + " unpin", counts, [&] { return gdr_unpin_buffer(context, handle); });
 }
 
