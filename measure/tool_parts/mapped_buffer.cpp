@@ -44,7 +44,7 @@ std::string bar1_text(const platform::Device& device) {
 void check_room(const AlignedAllocation& memory, const char* verb, const char* call, int result) {
   if (result != ENOMEM && result != ENOSPC) return;
   cli::fail(cli::format("cannot %s %s of device memory: ", verb, cli::size_text(memory.rounded_bytes()).c_str()) +
-            call_failed(call, result) + bar1_text(memory.device()) + "; choose a smaller size, or unmap other buffers");
+            call_failed(call, result) + bar1_text(memory.device()) + "; choose a smaller size, or unpin other buffers");
 }
 
 }  // namespace

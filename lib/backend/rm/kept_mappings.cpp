@@ -3,6 +3,7 @@
 #include "backend/rm/kept_mappings.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -31,11 +32,48 @@ std::optional<MappedParts> KeptMappings::take_any() noexcept {
   return std::exchange(*kept, {}).mapping;
 }
 
-void KeptMappings::abandon_after_fork(driver::System& system) noexcept {
-  new (&mutex_) std::mutex;
+bool KeptMappings::release_all() noexcept {
+  const std::lock_guard lock(release_mutex_);
+  bool is_any = false;
   while (const auto kept = take_any()) {
-    for (const MappedPart& part : kept->parts) system.close(part.device_fd);
+    (void)release(*kept);
+    is_any = true;
   }
+  return is_any;
+}
+
+base::Status KeptMappings::release(const MappedParts& mapping) noexcept {
+  base::Status first;
+  for (auto part = mapping.parts.rbegin(); part != mapping.parts.rend(); ++part) {
+    base::keep_first(first, client_.unmap(part->device, part->object, part->linear_address));
+  }
+  base::keep_first(first, close_files(mapping));
+  return first;
+}
+
+base::Status KeptMappings::close_files(const MappedParts& mapping) noexcept {
+  base::Status first;
+  for (auto part = mapping.parts.rbegin(); part != mapping.parts.rend(); ++part) {
+    if (const int result = system_.close(part->device_fd); result < 0) {
+      base::keep_first(first,
+                       base::fail(-result, "cannot close /dev/nvidia%u: %s", part->minor, std::strerror(-result)));
+    }
+  }
+  return first;
+}
+
+void KeptMappings::abandon_after_fork() noexcept {
+  if (mutex_.try_lock()) {
+    for (Kept& kept : kept_) {
+      for (const MappedPart& part : kept.mapping.parts) system_.close(part.device_fd);
+      kept.mapping.parts.clear();
+      kept.owner = nullptr;
+    }
+  } else {
+    new (&kept_) Table;  // not destroyed: the fork interrupted a thread that changed it
+  }
+  new (&mutex_) std::mutex;
+  new (&release_mutex_) std::mutex;
 }
 
 }  // namespace gdrkit::backend::rm

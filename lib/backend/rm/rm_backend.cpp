@@ -48,7 +48,9 @@ class RmBackend final : public Backend {
   [[nodiscard]] ProvedLocations& proved_locations() noexcept { return driver_->proved_locations(); }
 
  private:
-  base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
+  // These may throw std::bad_alloc.
+  base::Result<RmDevice*> device_of(int cuda_ordinal);
+  base::Result<std::unique_ptr<BackendPin>> pin_range(const DeviceRange& range);
 
   driver::System& system_;
   const driver::CudaCalls& cuda_;
@@ -176,8 +178,8 @@ base::Status RmPin::unpin() noexcept {
     memory_.abandon();  // pages may still be mapped
     return unmapped;
   }
-  base::Status freed = memory_.free();
-  base::keep_first(freed, mapping_.close_files());
+  base::Status freed = memory_.free();  // RM also ends the mappings of the freed objects
+  base::keep_first(freed, freed ? mapping_.close_files() : mapping_.unmap());
   return freed;
 }
 
@@ -202,13 +204,19 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   if (is_cpu_pointer(cuda_, request.address, *range)) return make_pointer_pin(cuda_, request.address, *range);
   auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
   if (!scope) return base::pass(scope);
-  auto device = device_of(range->attributes.device_ordinal);
-  if (!device) return base::pass(device);
-  auto memory = locate(cuda_, system_, **device, *range, settings_);
-  if (!memory) return base::pass(memory);
-  return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, *range, std::move(*memory)));
+  auto pinned = pin_range(*range);
+  if (pinned || !driver_->kept().release_all()) return pinned;
+  return pin_range(*range);  // the kept mappings may have occupied the descriptors that it lacked
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while pinning device memory");
+}
+
+base::Result<std::unique_ptr<BackendPin>> RmBackend::pin_range(const DeviceRange& range) {
+  auto device = device_of(range.attributes.device_ordinal);
+  if (!device) return base::pass(device);
+  auto memory = locate(cuda_, system_, **device, range, settings_);
+  if (!memory) return base::pass(memory);
+  return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, range, std::move(*memory)));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
   if (error == ENOENT) return node_is_missing(path, driver);
   if (error == EACCES || error == EPERM) return node_is_forbidden(path, error);
   if (error == EMFILE || error == ENFILE) {
-    return base::fail(EMFILE, "cannot open %s: too many open files; unmap memory or raise ulimit -n", path);
+    return base::fail(EMFILE, "cannot open %s: too many open files; unpin memory or raise ulimit -n", path);
   }
   return base::fail(error, "cannot open %s: %s", path, std::strerror(error));
 }

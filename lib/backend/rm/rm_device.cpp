@@ -8,9 +8,9 @@
 
 namespace gdrkit::backend::rm {
 
-base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, driver::System& system, const char* pci_bus_id,
-                                                       const driver::CudaUuid& uuid) noexcept {
-  std::unique_ptr<RmDevice> device(new (std::nothrow) RmDevice(client, system));
+base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, KeptMappings& kept, driver::System& system,
+                                                       const char* pci_bus_id, const driver::CudaUuid& uuid) noexcept {
+  std::unique_ptr<RmDevice> device(new (std::nothrow) RmDevice(client, kept, system));
   if (device == nullptr) return base::fail(ENOMEM, "out of memory while opening a GPU");
   if (auto found = device->find_card(pci_bus_id); !found) return base::pass(found);
   auto node = client.open_device_file(device->minor_);
@@ -95,36 +95,7 @@ std::optional<Bar1Figures> RmDevice::bar1(std::uint32_t fb_info_bytes) const noe
   return Bar1Figures{entries[0].data / 1024, entries[1].data / 1024, entries[2].data / 1024};
 }
 
-base::Status RmDevice::release(const MappedParts& mapping) noexcept {
-  base::Status first;
-  for (auto part = mapping.parts.rbegin(); part != mapping.parts.rend(); ++part) {
-    base::keep_first(first, client_.unmap(device_, part->object, part->linear_address));
-  }
-  base::keep_first(first, close_files(mapping));
-  return first;
-}
-
-bool RmDevice::release_kept() noexcept {
-  bool is_any = false;
-  while (const auto kept = kept_.take_any()) {
-    (void)release(*kept);
-    is_any = true;
-  }
-  return is_any;
-}
-
-base::Status RmDevice::close_files(const MappedParts& mapping) noexcept {
-  base::Status first;
-  for (auto part = mapping.parts.rbegin(); part != mapping.parts.rend(); ++part) {
-    if (const int result = system_.close(part->device_fd); result < 0) {
-      base::keep_first(first, base::fail(-result, "cannot close /dev/nvidia%u: %s", minor_, std::strerror(-result)));
-    }
-  }
-  return first;
-}
-
 void RmDevice::abandon_after_fork() noexcept {
-  kept_.abandon_after_fork(system_);
   if (node_fd_ >= 0) system_.close(node_fd_);
   node_fd_ = -1;
 }

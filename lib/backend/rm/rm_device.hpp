@@ -26,8 +26,8 @@ struct Bar1Figures {
 class RmDevice {
  public:
   /// Opens the GPU at `pci_bus_id` ("0000:3b:00.0", CUDA's format) and checks that it has the UUID that CUDA reports.
-  static base::Result<std::unique_ptr<RmDevice>> open(RmClient& client, driver::System& system, const char* pci_bus_id,
-                                                      const driver::CudaUuid& uuid) noexcept;
+  static base::Result<std::unique_ptr<RmDevice>> open(RmClient& client, KeptMappings& kept, driver::System& system,
+                                                      const char* pci_bus_id, const driver::CudaUuid& uuid) noexcept;
   ~RmDevice();
   RmDevice(const RmDevice&) = delete;
   RmDevice& operator=(const RmDevice&) = delete;
@@ -39,22 +39,18 @@ class RmDevice {
   [[nodiscard]] std::uint32_t minor() const noexcept { return minor_; }
   /// Advisory, for error messages. Empty if the driver does not report it.
   [[nodiscard]] std::optional<Bar1Figures> bar1(std::uint32_t fb_info_bytes) const noexcept;
-  [[nodiscard]] KeptMappings& kept() noexcept { return kept_; }
-  /// Removes the mapping, whose pages must be unmapped, from BAR1. Continues after errors, returns the first.
-  base::Status release(const MappedParts& mapping) noexcept;
-  /// Releases all kept mappings. Returns whether there was one.
-  bool release_kept() noexcept;
-  /// Closes the device files of a mapping whose objects were freed. Continues after errors, returns the first.
-  base::Status close_files(const MappedParts& mapping) noexcept;
+  [[nodiscard]] KeptMappings& kept() const noexcept { return kept_; }
   void abandon_after_fork() noexcept;
 
  private:
-  RmDevice(RmClient& client, driver::System& system) noexcept : client_(client), system_(system) {}
+  RmDevice(RmClient& client, KeptMappings& kept, driver::System& system) noexcept
+      : client_(client), kept_(kept), system_(system) {}
   base::Status find_card(const char* pci_bus_id) noexcept;
   base::Status allocate_objects() noexcept;
   base::Status check_uuid(const driver::CudaUuid& uuid) noexcept;
 
   RmClient& client_;
+  KeptMappings& kept_;
   driver::System& system_;
   std::string pci_;
   int node_fd_ = -1;
@@ -62,7 +58,6 @@ class RmDevice {
   std::uint32_t minor_ = 0;
   ObjectHandle device_ = 0;
   ObjectHandle subdevice_ = 0;
-  KeptMappings kept_;
   bool is_open_ = false;  ///< memory may be mapped through it
 };
 

@@ -12,12 +12,13 @@ namespace gdrkit::backend::rm {
 base::Result<RmDevice*> RmDriver::device(const char* pci, const driver::CudaUuid& uuid) {
   const std::lock_guard lock(mutex_);
   if (const auto known = devices_.find(pci); known != devices_.end()) return known->second.get();
-  auto opened = RmDevice::open(*client_, system_, pci, uuid);
+  auto opened = RmDevice::open(*client_, kept_, system_, pci, uuid);
   if (!opened) return base::pass(opened);
   return devices_.emplace(pci, std::move(*opened)).first->second.get();
 }
 
 void RmDriver::abandon_after_fork() noexcept {
+  kept_.abandon_after_fork();
   for (auto& [pci, device] : devices_) device->abandon_after_fork();
   client_->abandon_after_fork();
 }

@@ -13,6 +13,7 @@
 
 #include "backend/calibration.hpp"
 #include "backend/rm/driver_layout.hpp"
+#include "backend/rm/kept_mappings.hpp"
 #include "backend/rm/proved_locations.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
@@ -28,7 +29,7 @@ namespace gdrkit::backend::rm {
 class RmDriver {
  public:
   RmDriver(driver::System& system, DriverLayout layout, std::unique_ptr<RmClient> client) noexcept
-      : system_(system), layout_(layout), client_(std::move(client)) {}
+      : system_(system), layout_(layout), client_(std::move(client)), kept_(system, *client_) {}
   ~RmDriver() { client_->free_all(); }
   RmDriver(const RmDriver&) = delete;
   RmDriver& operator=(const RmDriver&) = delete;
@@ -40,6 +41,7 @@ class RmDriver {
   /// What earlier mappings of this client proved.
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
   [[nodiscard]] ProvedLocations& proved_locations() noexcept { return proved_locations_; }
+  [[nodiscard]] KeptMappings& kept() noexcept { return kept_; }
 
  private:
   driver::System& system_;
@@ -47,6 +49,7 @@ class RmDriver {
   Calibrations calibrations_;
   ProvedLocations proved_locations_;
   std::unique_ptr<RmClient> client_;                          // must outlive the devices
+  KeptMappings kept_;                                         // must outlive the devices
   std::mutex mutex_;                                          // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
 };
@@ -68,8 +71,8 @@ class KeptDriver {
   bool is_unreviewed_allowed_ = false;  // the setting with which it was opened
 };
 
-/// Checks that the driver is loaded, its version is supported, the control node is usable, and at least one GPU has a
-/// usable node. Does not open the node of a GPU, so an idle GPU is not woken.
+/// Opens the driver. Fails if the driver is not loaded, its version is not supported, the control node is unusable, or
+/// no GPU has a usable node. Does not open the node of a GPU, so an idle GPU is not woken.
 [[nodiscard]] base::Result<std::shared_ptr<RmDriver>> open_driver(driver::System& system,
                                                                   const base::Settings& settings) noexcept;
 

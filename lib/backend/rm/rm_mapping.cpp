@@ -32,7 +32,7 @@ tl::unexpected<base::Error> bar1_is_full(const RmDevice& device, const base::Err
   }
   return base::fail_vendor(
       ENOMEM, error.vendor_code,
-      "cannot map %zu KiB: BAR1 of %s is full (%sstatus 0x%x, %s); unmap other buffers, pin a smaller "
+      "cannot map %zu KiB: BAR1 of %s is full (%sstatus 0x%x, %s); unpin other buffers, pin a smaller "
       "range or enable resizable BAR",
       length / 1024, device.pci().c_str(), use, status, status_name(status));
 }
@@ -50,7 +50,7 @@ base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t s
     if (kept->size_bytes == size_bytes) {
       mapped_ = std::move(*kept);
     } else {
-      (void)device_.release(*kept);
+      (void)device_.kept().release(*kept);
     }
   }
   try {
@@ -106,17 +106,20 @@ base::Status RmMapping::map_part(std::size_t index, const OwnedPiece& piece, std
   return keep_from_children(system_, mapped, length);
 }
 
-/// If BAR1 or descriptors are exhausted, releases the kept mappings and tries again.
+/// If BAR1 or descriptors are exhausted, releases the kept mappings and tries again, because another thread may have
+/// released them, too.
 base::Status RmMapping::add_part(const OwnedPiece& piece, std::size_t length) noexcept {
   base::Status added = try_add_part(piece, length);
   const bool is_exhausted = !added && (added.error().errno_value == ENOMEM || added.error().errno_value == EMFILE);
-  return is_exhausted && device_.release_kept() ? try_add_part(piece, length) : added;
+  if (!is_exhausted) return added;
+  (void)device_.kept().release_all();
+  return try_add_part(piece, length);
 }
 
 base::Status RmMapping::try_add_part(const OwnedPiece& piece, std::size_t length) noexcept {
   auto file = device_.client().open_device_file(device_.minor());
   if (!file) return base::pass(file);
-  MappedPart part{piece.object, *file, 0};
+  MappedPart part{device_.device(), piece.object, *file, device_.minor(), 0};
   if (auto mapped = rm_map(part, piece, length); !mapped) {
     system_.close(part.device_fd);
     return mapped;
@@ -172,19 +175,20 @@ MappedParts RmMapping::take_parts() noexcept {
 
 base::Status RmMapping::unmap() noexcept {
   if (auto unmapped = unmap_pages(); !unmapped) return unmapped;
-  return device_.release(take_parts());
+  return device_.kept().release(take_parts());
 }
 
 base::Status RmMapping::unmap_and_keep() noexcept {
   if (auto unmapped = unmap_pages(); !unmapped) return unmapped;
   if (mapped_.parts.empty() || device_.kept().keep(this, mapped_)) return {};
-  return device_.release(take_parts());
+  return device_.kept().release(take_parts());
 }
 
-base::Status RmMapping::close_files() noexcept { return device_.close_files(take_parts()); }
+base::Status RmMapping::close_files() noexcept { return device_.kept().close_files(take_parts()); }
 
 void RmMapping::abandon_after_fork() noexcept {
-  (void)device_.close_files(std::exchange(mapped_, {}));
+  for (const MappedPart& part : mapped_.parts) system_.close(part.device_fd);
+  mapped_.parts.clear();
   address_ = nullptr;  // not inherited: this process may use the address for another mapping
 }
 

@@ -16,9 +16,9 @@
 
 namespace gdrkit::backend::rm {
 
-/// The destructor unmaps in the only safe order: munmap, then RM unmap and device file of each piece. RM releases the
-/// BAR1 mapping without changing the page tables of this process, so a page that is still mapped could expose another
-/// allocation. unmap_pages() and unmap_and_keep() end with address() == nullptr, unless munmap failed.
+/// The destructor calls munmap first. It then calls RM unmap for each piece, and closes the device files last. RM
+/// releases the BAR1 mapping without changing the page tables of this process, so a page that is still mapped could
+/// expose another allocation. After unmap_pages() or unmap_and_keep(), address() is nullptr unless munmap failed.
 class RmMapping {
  public:
   RmMapping(driver::System& system, RmDevice& device, const DriverLayout& layout) noexcept
@@ -33,7 +33,8 @@ class RmMapping {
   base::Status unmap() noexcept;           ///< continues after errors, returns the first
   base::Status unmap_and_keep() noexcept;  ///< keeps small mappings in BAR1 for the next map() (KeptMappings)
   base::Status unmap_pages() noexcept;     ///< BAR1 and the files remain
-  /// After unmap_pages(), and after the pieces' objects were freed, with which RM also ends their BAR1 mappings.
+  /// Closes the device files. Call it after unmap_pages() and after freeing the objects, which also ends their BAR1
+  /// mappings.
   base::Status close_files() noexcept;
   void abandon_after_fork() noexcept;
 
@@ -53,8 +54,8 @@ class RmMapping {
   RmDevice& device_;
   const DriverLayout layout_;
   std::uint8_t* address_ = nullptr;
-  std::size_t size_bytes_ = 0;  ///< of the address range
-  MappedParts mapped_;          ///< its size: that of the last map()
+  std::size_t size_bytes_ = 0;  ///< of the mapped address range; 0 after unmap
+  MappedParts mapped_;          ///< its size_bytes is that of the last map()
 };
 
 }  // namespace gdrkit::backend::rm

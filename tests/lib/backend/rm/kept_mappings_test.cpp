@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// KeptMappings: a small mapping stays in BAR1 between unmap and the next map or unpin, unless another needs its place.
+// KeptMappings: a small mapping stays in BAR1 between unmap and the next map or unpin, unless another mapping needs its
+// space.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -103,6 +104,40 @@ TEST_F(RmKeptMappings, GiveTheirDescriptorsToAnotherPin) {
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
   map_and_unmap(*second);
   map_and_unmap(*first);
+}
+
+TEST_F(RmKeptMappings, GiveTheirDescriptorsToAPin) {
+  const auto first = pin(64 * kib);
+  map_and_unmap(*first);
+  const std::uint64_t address = machine.cuda.malloc(64 * kib);
+  machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
+  EXPECT_TRUE(tests::succeeded(backend->pin({address, 64 * kib, false, true})));
+  EXPECT_EQ(mappings(), 0u);
+}
+
+TEST_F(RmKeptMappings, EndByRmUnmapIfTheirObjectCannotBeFreed) {
+  const auto pinned = pin(64 * kib);
+  map_and_unmap(*pinned);
+  machine.plan.fail_every("RM_FREE", {0, 0x1f, 0});
+  EXPECT_FALSE(pinned->unpin());
+  machine.plan.stop();
+  EXPECT_EQ(mappings(), 0u);
+  EXPECT_TRUE(is_lawful(machine));
+}
+
+TEST(RmKeptMappingsOfTwoGpus, GiveTheirDescriptorsToTheOtherGpu) {
+  RmMachine machine(fakes::driver_model("580.159.04"), 2);
+  const auto backend = open_or_fail(machine);
+  std::vector<std::unique_ptr<BackendPin>> pins;
+  for (int device = 0; device < 2; ++device) {
+    const std::uint64_t address = machine.cuda.malloc(64 * kib, device);
+    machine.cuda.fill_pattern(address, 64 * kib);
+    pins.push_back(pin_or_fail(*backend, address, 64 * kib));
+  }
+  ASSERT_TRUE(tests::succeeded(pins[0]->map(64 * kib, MappingType::none)));
+  ASSERT_TRUE(tests::succeeded(pins[0]->unmap()));
+  machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
+  EXPECT_TRUE(tests::succeeded(pins[1]->map(64 * kib, MappingType::none)));
 }
 
 TEST_F(RmKeptMappings, DoNotKeepARejectedMapping) {

@@ -215,7 +215,7 @@ TEST_F(RmErrors, RejectsProtectedMemory) {
 TEST_F(RmErrors, ReportsThatEveryMappingRequiresADescriptor) {
   pin(machine.cuda.malloc(2 * mib), 2 * mib);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
-  expect_map_fails(EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("unmap memory or raise ulimit -n")));
+  expect_map_fails(EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("unpin memory or raise ulimit -n")));
 }
 
 TEST_F(RmErrors, SupportsOnlyWriteCombining) {

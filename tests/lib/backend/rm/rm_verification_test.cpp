@@ -187,7 +187,6 @@ TEST_F(RmVerification, DetectsALostGpuAtALaterMap) {
   pin(1);
   EXPECT_EQ(map(), Verification::content);
   ASSERT_TRUE(pinned->unmap());
-  census = machine.rm.census();
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
 }
@@ -218,9 +217,9 @@ TEST_F(RmVerification, ComparesMemoryOfTheVirtualMemoryCallsEachTime) {
   machine.cuda.fill_pattern(address, 2 * mib);
   backend = open_or_fail(machine);
   pinned = pin_or_fail(*backend, address, size);
+  census = machine.rm.census();
   EXPECT_EQ(map(), Verification::content);
   ASSERT_TRUE(pinned->unmap());
-  census = machine.rm.census();
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   expect_map_fails(EIO, "the CPU and CUDA read different data");
 }
