@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/interface/wrapped_text.hpp"
+
 namespace gdrkit::measure::bench {
 
 #define GDRKIT_BENCH_SECTION(name, summary) std::vector<Cell> name##_cells(Session* session);
-#include "cli/interface/wrapped_text.hpp"
 #include "measure/bench/sections.def"
 #undef GDRKIT_BENCH_SECTION
 
