@@ -175,8 +175,8 @@ int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle);
  * @brief Reports whether the mapping was invalidated because the owner freed the memory.
  * @param[in]  g       The context.
  * @param[in]  handle  The buffer.
- * @param[out] flag    Receives 1 if the memory was lost, else 0. Persistent mappings normally keep the memory; see
- *                     gdrkit_is_invalidated() in gdrkit/pin.h.
+ * @param[out] flag    Receives 1 if the mapping was invalidated, else 0. Persistent mappings normally keep the memory;
+ * see gdrkit_is_invalidated() in gdrkit/pin.h.
  * @return 0, or: EINVAL: a handle is invalid, or `flag` is NULL. EACCES: the buffer belongs to the parent process.
  */
 int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag);

@@ -32,7 +32,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --out)
-      [ -n "${2:-}" ] || usage "--out requires a folder"
+      [ -n "${2:-}" ] || usage "--out requires a directory"
       out=$2
       shift
       ;;

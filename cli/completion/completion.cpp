@@ -23,7 +23,7 @@ Values values_of(const Option& option) {
   Values values;
   if (const auto* choice = std::get_if<Choice>(&option.target)) values.words = choice->words;
   const std::string name = option.value_name;
-  for (const char* path : {"FILE", "RECORDING", "FOLDER", "ARCHIVE", ".json"}) {
+  for (const char* path : {"FILE", "RECORDING", "DIR", "ARCHIVE", ".json"}) {
     values.are_paths = values.are_paths || name.find(path) != std::string::npos;
   }
   return values;
@@ -41,7 +41,7 @@ ExitCode run_completion(Front front, int argc, char** argv) {
   line.summary = "Prints a script that completes gdrkit's subcommands, options and their values in a shell.";
   line.example =
       "gdrkit completion bash > ~/.local/share/bash-completion/completions/gdrkit\n"
-      "  gdrkit completion zsh > ~/.zsh/functions/_gdrkit     # a folder in fpath, before compinit runs\n"
+      "  gdrkit completion zsh > ~/.zsh/functions/_gdrkit     # a directory in fpath, before compinit runs\n"
       "  gdrkit completion fish > ~/.config/fish/completions/gdrkit.fish";
   line.exit_codes = "0 ok, 1 failed, 2 wrong usage";
   line.operands = {&words, "SHELL", "bash, zsh or fish", {"bash", "zsh", "fish"}};

@@ -34,7 +34,7 @@ using Target =
 struct Option {
   char short_name;         ///< '\0': none
   const char* long_name;   ///< only for `gdrkit <name>`, except --json, which is always available
-  const char* value_name;  ///< "" for a flag. Completed as a path if it contains FILE, RECORDING, FOLDER or .json
+  const char* value_name;  ///< "" for a flag. Completed as a path if it contains FILE, RECORDING, DIR or .json
   Target target;
   std::string help;
   bool is_gdrcopy = true;      ///< GDRCopy's tool has the same short name

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// demand: the value of a Result, or the end of the tool.
+// demand: returns the value of a Result, or ends the tool.
 #pragma once
 
 #include <string>

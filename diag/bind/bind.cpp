@@ -273,7 +273,7 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
       {'\0', "no-env", "", &options.keeps_environment, "do not set variables for the program", false},
       {'\0', "print", "", &options.prints, "print the chosen GPU and CPUs on stderr before the start", false},
       {'\0', "dry-run", "", &options.is_dry, "print the chosen GPU and CPUs; do not start the program", false},
-      {'\0', "root", "RECORDING", &options.root, "read a recording (folder, archive, - for stdin) instead", false},
+      {'\0', "root", "RECORDING", &options.root, "read a recording (directory, archive, - for stdin) instead", false},
       cli::json_option(&options.json, "diag/bind/README.md"),
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};

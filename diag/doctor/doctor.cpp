@@ -57,7 +57,7 @@ cli::CommandLine command_line(Options* options) {
       {'\0', "strict", "", &options->is_strict, "fail on warnings too, and on every unknown fact", false},
       {'\0', "expect-gpus", "N", &options->expected_gpus, "fail if the number of GPUs is not N (gpu.count)", false,
        false},
-      {'\0', "root", "FOLDER|ARCHIVE|-", &options->root, "read this recording (- for stdin) instead of this machine",
+      {'\0', "root", "DIR|ARCHIVE|-", &options->root, "read this recording (- for stdin) instead of this machine",
        false},
       {'\0', "short", "", &options->is_short, "print only failures and warnings, one line each", false},
       {'\0', "verbose", "", &options->is_verbose, "also print checks that are ok or do not apply", false},

@@ -71,7 +71,7 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
        "rail: one switch per adapter; ecmp: equal-cost paths", false, false},
       {'\0', "assert", "", &user_options.is_strict, "prefer an error to a slower path", false},
       {'\0', "reserve-irq", "", &reserves, "keep the first core of each rank free for interrupts", false},
-      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read this recording (- for stdin) instead of this machine", false},
+      {'\0', "root", "DIR|ARCHIVE|-", &root, "read this recording (- for stdin) instead of this machine", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML, libibverbs) or cuda (+ CUDA)", false},
       cli::json_option(&json, "diag/env/README.md"),

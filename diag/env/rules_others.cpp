@@ -137,7 +137,8 @@ void propose_openmpi(const Facts& facts, Proposal* proposal) {
   }
   if (!ucx.is_found()) {
     proposal->notes.push_back(
-        "UCX not found in the library folders of the system: if Open MPI includes its own, set OMPI_MCA_pml=ucx and "
+        "UCX not found in the library directories of the system: if Open MPI includes its own, set OMPI_MCA_pml=ucx "
+        "and "
         "OMPI_MCA_osc=ucx");
   } else {
     const std::string reason =

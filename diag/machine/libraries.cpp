@@ -75,7 +75,7 @@ Fact<std::vector<Library>> Libraries::named(const std::string& name) const {
     if (library.name == name) result.value.push_back(library);
   }
   result.outcome = !result.value.empty() ? Outcome::found : unread_.empty() ? Outcome::absent : Outcome::unreadable;
-  if (result.is_absent()) result.reason = name + ".so not found in the usual folders";
+  if (result.is_absent()) result.reason = name + ".so not found in the usual directories";
   if (result.is_unknown()) result.reason = unread_;
   return result;
 }

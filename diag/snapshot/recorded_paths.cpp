@@ -97,7 +97,7 @@ std::vector<std::string> recorded_variables() { return {std::begin(variables), s
 void print_recorded_paths() {
   std::printf(
       "A recording contains these files, if they exist (content: the whole file; name: only that it exists; setpci: "
-      "files that mention setpci; $PCI: each GPU, adapter and bridge; $LIBRARIES: each library folder):\n");
+      "files that mention setpci; $PCI: each GPU, adapter and bridge; $LIBRARIES: each library directory):\n");
   for (const RecordedPath& path : recorded_paths()) {
     std::printf("%-9s  %s\n           %s\n", name_of(path.kind), path.pattern, path.purpose);
   }

@@ -194,8 +194,9 @@ Item* Recorder::keep(const Step& step) {
   Item& item = place->second;
   if (!is_new) return &item;
   if (recording_.items.size() > most_items) {
-    cli::fail(cli::format(
-        "cannot record more than %zu files and folders; check that --root is a recording of a machine", most_items));
+    cli::fail(
+        cli::format("cannot record more than %zu files and directories; check that --root is a recording of a machine",
+                    most_items));
   }
   item.node = step.entry.node;
   item.is_seen = step.is_seen;

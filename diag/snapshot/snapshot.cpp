@@ -127,7 +127,7 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
       {'\0', "redact", "", &is_redacted, "replace names, addresses and serial numbers with hashes", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML, libibverbs, Linux log) or cuda (+ CUDA)", false},
-      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read this recording (- for stdin) instead of this machine", false},
+      {'\0', "root", "DIR|ARCHIVE|-", &root, "read this recording (- for stdin) instead of this machine", false},
       cli::json_option(&json, "diag/snapshot/README.md"),
   };
   line.operands = {&words, "FILE", "the tar archive to write; - for standard output"};

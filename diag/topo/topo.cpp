@@ -67,7 +67,7 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
   line.options = {
       {'\0', "as", "LIBRARY", cli::Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
        "view: smi, nccl, nvshmem, ucx or all", false},
-      {'\0', "root", "PLACE", &root, "read a recording (folder, archive, - for stdin) instead", false},
+      {'\0', "root", "PLACE", &root, "read a recording (directory, archive, - for stdin) instead", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML for NVLinks) or cuda (+ CUDA)", false},
       {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},

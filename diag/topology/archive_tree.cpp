@@ -49,7 +49,8 @@ base::Result<std::string> read_archive(const std::string& path) {
   const std::unique_ptr<const int, void (*)(const int*)> owned(&fd, [](const int* open) { ::close(*open); });
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) {
-    return base::fail(EINVAL, "cannot read the recording %s: it is neither a folder nor a tar archive", path.c_str());
+    return base::fail(EINVAL, "cannot read the recording %s: it is neither a directory nor a tar archive",
+                      path.c_str());
   }
   constexpr std::size_t piece = std::size_t{1} << 16;
   std::string bytes;
@@ -112,7 +113,7 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   const auto parts = components(member.folder, member.name);
   if (parts.size() > depth_limit) {
-    return base::fail(EINVAL, "contains a member at byte %zu nested deeper than %zu folders", member.offset,
+    return base::fail(EINVAL, "contains a member at byte %zu nested deeper than %zu directories", member.offset,
                       depth_limit);
   }
   Member* at = &root_;
@@ -122,12 +123,13 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
                         whole_name(member).c_str(), member.offset);
     }
     if (at->node.kind != NodeKind::folder) {
-      return base::fail(EINVAL, "contains '%.200s' at byte %zu, whose parent is not a folder",
+      return base::fail(EINVAL, "contains '%.200s' at byte %zu, whose parent is not a directory",
                         whole_name(member).c_str(), member.offset);
     }
     std::unique_ptr<Member>& inside = at->inside[part];
     if (inside == nullptr) {
-      if (++node_count_ > node_limit) return base::fail(E2BIG, "contains more than %zu files and folders", node_limit);
+      if (++node_count_ > node_limit)
+        return base::fail(E2BIG, "contains more than %zu files and directories", node_limit);
       inside = std::make_unique<Member>();
       inside->node.kind = NodeKind::folder;
       inside->node.mode = implied_folder_mode;
@@ -144,7 +146,7 @@ base::Status ArchiveTree::add(const TarMember& member) {
   Member* at = *made;
   const bool is_folder = member.kind == TarMember::Kind::node && member.node.kind == NodeKind::folder;
   if (!is_folder && (at == &root_ || !at->inside.empty())) {
-    return base::fail(EINVAL, "contains '%.200s' at byte %zu, but a folder of this name already exists",
+    return base::fail(EINVAL, "contains '%.200s' at byte %zu, but a directory of this name already exists",
                       whole_name(member).c_str(), member.offset);
   }
   at->node = member.node;

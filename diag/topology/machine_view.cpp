@@ -53,7 +53,7 @@ bool is_folder(const std::string& path) {
 struct MachineView::Place {
   std::vector<FileTree::Folder> folders;
   std::vector<std::string> names;
-  std::string last;  ///< the last name, if it is not a folder; empty if the place is a folder
+  std::string last;  ///< the last name, if it is not a directory; empty if the place is a folder
   Node node;
   bool is_refused = false;  ///< it exists, and reading it was refused when the machine was recorded
 
@@ -128,7 +128,7 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
   unsigned links = 0;
   for (unsigned steps = 0; !pending.empty(); ++steps) {
     if (steps > component_limit || place.names.size() > depth_limit) {
-      return refuse<Place>(Outcome::malformed, path, "passes through too many folders");
+      return refuse<Place>(Outcome::malformed, path, "passes through too many directories");
     }
     if (place.is_refused) return refuse_recorded<Place>(path);
     const std::string name = std::move(pending.front());
@@ -271,7 +271,7 @@ Fact<std::vector<std::string>> MachineView::names(std::string_view path) const {
   using Names = std::vector<std::string>;
   const Fact<Place> place = walk(path);
   if (!place.is_found()) return pass<Names>(place);
-  if (!place.value.last.empty()) return refuse<Names>(Outcome::malformed, path, "is not a folder");
+  if (!place.value.last.empty()) return refuse<Names>(Outcome::malformed, path, "is not a directory");
   if (place.value.is_refused) return refuse_recorded<Names>(path);
   Names all;
   if (const int error = tree_->list(place.value.folder(*tree_), names_limit, &all); error != 0) {

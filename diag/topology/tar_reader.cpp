@@ -111,7 +111,7 @@ base::Status TarReader::read_pax(std::string_view records, Extension* extension)
     if (key.substr(0, 11) == "GNU.sparse.") {
       return base::fail(
           EINVAL,
-          "contains a sparse file at byte %zu, which recordings do not support; pack the folder without --sparse",
+          "contains a sparse file at byte %zu, which recordings do not support; pack the directory without --sparse",
           member_at_);
     }
     if (key != "size") continue;

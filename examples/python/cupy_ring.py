@@ -20,7 +20,7 @@ extern "C" __global__ void exchange(float* inbox, const float* outbox, uint64_t*
 with shmem.init():
     pe, n_pes = shmem.my_pe(), shmem.n_pes()
     cupy.cuda.Device(shmem.info().device).use()
-    module = cupy.RawModule(code=SOURCE, options=("-std=c++17", *(f"-I{folder}" for folder in shmem.include_path())))
+    module = cupy.RawModule(code=SOURCE, options=("-std=c++17", *(f"-I{path}" for path in shmem.include_path())))
     exchange = module.get_function("exchange")
     shmem.init_module(module)
     inbox, signal = cupy.asarray(shmem.zeros(COUNT, "float32")), cupy.asarray(shmem.zeros(1, "uint64"))

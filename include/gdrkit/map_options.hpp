@@ -32,9 +32,9 @@ enum class Engine : std::int32_t {
   automatic = GDRKIT_ENGINE_AUTOMATIC,      ///< the fastest for each copy
 };
 
-/// @brief Returns the engine with this name, a value of $GDRKIT_ENGINE.
+/// @brief Returns the engine with this name. The names are the values of $GDRKIT_ENGINE.
 /// @param[in] name  For instance "copy_engine".
-/// @return The engine, or nothing for an unknown name.
+/// @return The engine, or std::nullopt if the name is unknown.
 [[nodiscard]] inline std::optional<Engine> engine_from_name(std::string_view name) noexcept {
   for (int number = GDRKIT_ENGINE_CPU; const char* const known = gdrkit_engine_name(number); ++number) {
     if (name == known) return static_cast<Engine>(number);

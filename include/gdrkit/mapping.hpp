@@ -132,7 +132,7 @@ class Mapping {
   }
 
   /// @brief Reports whether freeing the memory invalidated the mapping; see gdrkit_is_invalidated().
-  /// @return true if it was.
+  /// @return true if it did.
   /// @throws Error  The errors of gdrkit_is_invalidated().
   [[nodiscard]] bool is_invalidated() const {
     const int result = gdrkit_is_invalidated(pin_);

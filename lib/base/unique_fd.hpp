@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UniqueFd: a descriptor that is closed with it.
+// UniqueFd: owns a file descriptor and closes it.
 #pragma once
 
 #include <unistd.h>

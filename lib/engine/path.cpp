@@ -145,7 +145,8 @@ base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
 base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {
   if (profiles_.empty())
     return base::fail_literal(
-        ENOENT, "cannot find the cache folder: HOME is not set, and XDG_CACHE_HOME is not an absolute path; set HOME");
+        ENOENT,
+        "cannot find the cache directory: HOME is not set, and XDG_CACHE_HOME is not an absolute path; set HOME");
   auto name = gpu.profile_name();
   if (!name) return base::pass(name);
   return profiles_ + "/" + *name;

@@ -49,8 +49,8 @@ cli::CommandLine command_line(TuneOptions* options) {
       "Measures the engines in a few seconds and stores the fastest for each size, for mappings with engine "
       "\"automatic\".";
   line.example = "gdrkit tune --json tune.json";
-  line.options = {{'o', "output", "FILE", &options->output, "file of the profile (default: in the user's cache folder)",
-                   false, false}};
+  line.options = {{'o', "output", "FILE", &options->output,
+                   "file of the profile (default: in the user's cache directory)", false, false}};
   cli::add_common_options(&line, &options->common);
   return line;
 }

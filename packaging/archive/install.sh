@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Installs gdrkit from this archive, without a package manager.
-#   usage: ./install.sh [--prefix FOLDER] [--modules]
-#   --prefix FOLDER   target (default: /usr/local); the installed tree is relocatable as a whole
+#   usage: ./install.sh [--prefix DIR] [--modules]
+#   --prefix DIR   target (default: /usr/local); the installed tree is relocatable as a whole
 #   --modules         also install the kernel modules, by DKMS; requires root, dkms, and NVIDIA's driver
-# FOLDER/share/gdrkit/uninstall.sh removes everything.
+# DIR/share/gdrkit/uninstall.sh removes everything.
 set -eu
 
 usage() {
@@ -20,7 +20,7 @@ modules=0
 while [ $# -gt 0 ]; do
   case "$1" in
     --prefix)
-      [ -n "${2:-}" ] || usage "--prefix requires a folder"
+      [ -n "${2:-}" ] || usage "--prefix requires a directory"
       prefix=$2
       shift
       ;;

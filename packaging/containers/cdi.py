@@ -85,8 +85,8 @@ def specification(host, library_folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default="/", help="root of the host's files (/)")
-    parser.add_argument("--libraries", default=MULTIARCH, metavar="FOLDER",
-                        help=f"library folder of the image; Fedora and RHEL: /usr/lib64 ({MULTIARCH})")
+    parser.add_argument("--libraries", default=MULTIARCH, metavar="DIR",
+                        help=f"library directory of the image; Fedora and RHEL: /usr/lib64 ({MULTIARCH})")
     options = parser.parse_args()
     host = Host(options.root)
     made = specification(host, options.libraries)

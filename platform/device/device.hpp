@@ -141,8 +141,8 @@ class Device {
   /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory wait for their end.
   virtual base::Status set_sync_memops(std::uint64_t address) noexcept = 0;
 
-  /// On return of these three the copy is complete: they wait for the default stream. copy_to_host is exactly one
-  /// cuMemcpyDtoH.
+  /// These three functions wait for the default stream, so the operation is complete on return. copy_to_host is exactly
+  /// one cuMemcpyDtoH.
   virtual base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept = 0;

@@ -61,15 +61,16 @@ int connect_once(int socket, const LocalAddress& local) {
 }
 
 tl::unexpected<base::Error> refused(const std::string& path, int error, const std::string& why) {
-  return base::fail(error,
-                    "cannot use GDRKIT_SHMEM_SOCKET_DIR=%s: %s; create the folder as this user with mkdir -m 700, and "
-                    "mount the folder in each container",
-                    path.c_str(), why.c_str());
+  return base::fail(
+      error,
+      "cannot use GDRKIT_SHMEM_SOCKET_DIR=%s: %s; create the directory as this user with mkdir -m 700, and "
+      "mount the directory in each container",
+      path.c_str(), why.c_str());
 }
 
 tl::unexpected<base::Error> cannot_listen(bool is_in_folder) {
   const int error = errno;
-  const char* remedy = is_in_folder ? "set GDRKIT_SHMEM_SOCKET_DIR to a folder that this user can write to"
+  const char* remedy = is_in_folder ? "set GDRKIT_SHMEM_SOCKET_DIR to a directory that this user can write to"
                                     : "use a GDRKIT_SHMEM_ROOT that no other job uses";
   if (error == EMFILE || error == ENFILE) remedy = "raise ulimit -n";
   return base::fail(error, "cannot open a UNIX socket for the PEs of this node: %s; %s", std::strerror(error), remedy);
@@ -89,11 +90,11 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
   if (!place.folder_ || ::fstat(place.folder_.get(), &status) != 0) return refused(path, errno, std::strerror(errno));
   if (status.st_uid != ::geteuid()) {
     return refused(path, EPERM,
-                   "the folder belongs to user " + std::to_string(status.st_uid) + ", but this process runs as user " +
-                       std::to_string(::geteuid()));
+                   "the directory belongs to user " + std::to_string(status.st_uid) +
+                       ", but this process runs as user " + std::to_string(::geteuid()));
   }
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return refused(path, EPERM, "the mode of the folder gives other users access");
+    return refused(path, EPERM, "the mode of the directory gives other users access");
   }
   return place;
 }

@@ -70,7 +70,7 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
 
 const Advice advice_dmabuf_verbs = {
     "at level probe: whether each adapter supports ibv_reg_dmabuf_mr of libibverbs.so.1, tested with an invalid "
-    "dma-buf; otherwise: the symbols that each libibverbs.so.1 in the usual folders exports; for Data Direct "
+    "dma-buf; otherwise: the symbols that each libibverbs.so.1 in the usual directories exports; for Data Direct "
     "(ConnectX-8) also those of libmlx5",
     "NCCL, UCX and NVSHMEM look up ibv_reg_dmabuf_mr at run time; if it is missing, they do not use dma-buf, even if "
     "Linux and the driver support it",

@@ -30,7 +30,8 @@ Fact<std::string> version_in(const Machine& machine, const std::string& folder) 
 }  // namespace
 
 const Advice advice_drv_match = {
-    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual folders; at "
+    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual "
+    "directories; at "
     "level probe: whether NVML starts",
     "the module refuses a library of another version: \"Driver/library version mismatch\"; no GPU can be used",
     {"reboot, so that the installed module is loaded; in a container: restart it, so that it gets the host's libraries",
@@ -70,7 +71,7 @@ void check_drv_match(const Machine& machine, Findings& findings) {
     }
   }
   if (found.empty() && !nvml.is_found() && findings.all().empty())
-    findings.add(State::unknown, "", "libnvidia-ml.so.1 not found in the usual folders");
+    findings.add(State::unknown, "", "libnvidia-ml.so.1 not found in the usual directories");
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -108,7 +108,7 @@ Owners parse_owners(const std::string& text) {
 }  // namespace
 
 const Advice advice_gdr_module = {
-    "/sys/module/gdrdrv, and whether a libgdrapi in the usual folders is GDRCopy's",
+    "/sys/module/gdrdrv, and whether a libgdrapi in the usual directories is GDRCopy's",
     "without gdrdrv, GDRCopy's library cannot map GPU memory, so NCCL, UCX and NVSHMEM cannot use GDRCopy",
     {"sudo modprobe gdrdrv   # permanently: echo gdrdrv | sudo tee /etc/modules-load.d/gdrkit-gdrdrv.conf; for a "
      "container: on its host",
@@ -144,7 +144,7 @@ void check_gdr_module(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_version = {
-    "/sys/module/gdrdrv/version, and the version of each libgdrapi in the usual folders",
+    "/sys/module/gdrdrv/version, and the version of each libgdrapi in the usual directories",
     "gdrkit and GDRCopy 2.x refuse gdrdrv before 2.0; gdrdrv before 2.4 lacks calls that newer libraries use; a "
     "library newer than gdrdrv runs without the features that gdrdrv lacks",
     {"install gdrdrv 2.4 or newer (kernel/README.md of gdrkit, or GDRCopy's package) and reload it", true, false, true,
@@ -274,7 +274,7 @@ void check_gdr_persist(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_leak = {
-    "/proc/driver/gdrdrv/owners (gdrkit's module), or nv_get_pages_refcount in the same folder (GDRCopy's, with "
+    "/proc/driver/gdrdrv/owners (gdrkit's module), or nv_get_pages_refcount in the same directory (GDRCopy's, with "
     "dbg_enabled=1) and /sys/module/gdrdrv/refcnt, which counts open files",
     "pinned pages without an owner stay in BAR1 until the module is reloaded or the GPU is reset",
     {"end the programs that use the GPU, then sudo modprobe -r gdrdrv && sudo modprobe gdrdrv; if it does not unload, "

@@ -68,7 +68,7 @@ const Advice advice_peer_conflict = {
     {"sudo systemctl disable --now nv_peer_mem; sudo rmmod nv_peer_mem; remove its package (nvidia-peer-memory); "
      "sudo modprobe nvidia-peermem",
      true, false, true, "ls -d /sys/module/nv_peer_mem /sys/module/nvidia_peermem"},
-    "either module may create memory_peers/nv_mem: the folders in /sys/module show which one is loaded",
+    "either module may create memory_peers/nv_mem: the directories in /sys/module show which one is loaded",
     {.now = "systemctl disable --now nv_peer_mem || true   # there may be no such service\n"
             "modprobe -r nvidia-peermem nv_peer_mem\n"
             "modprobe nvidia-peermem",

@@ -88,7 +88,7 @@ const Advice advice_rdma_modules = {
     "no program can use an adapter without ib_uverbs, and no program can connect with rdma_cm without rdma_ucm",
     {"sudo modprobe -a ib_uverbs rdma_ucm   # permanently: a file in /etc/modules-load.d", true, false, false,
      "ls /dev/infiniband"},
-    "a module that is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too",
+    "a module that is built into Linux may have no directory in /sys/module: its node in /dev/infiniband counts too",
     {.now = "modprobe -a ib_uverbs rdma_ucm",
      .file = "/etc/modules-load.d/gdrkit-rdma.conf",
      .text = "ib_uverbs\nrdma_ucm"}};

@@ -77,7 +77,7 @@ struct TeamReport {
   std::uint64_t unused[13];
 };
 
-/// `team` must be a valid handle. Its low byte, which has a sign, is the number of the entry.
+/// `team` must be a valid handle. Its low byte, as a signed integer, is the number of the entry.
 GDRKIT_SHMEM_FUNCTION TeamEntry& team_entry(const State& state, Team team) {
   return reinterpret_cast<TeamEntry*>(state.teams_address)[static_cast<std::int8_t>(team)];
 }

@@ -93,7 +93,7 @@ TEST(ArchiveTree, ReadsLongNamesOfEachKind) {
   tar.pax("path", name).file("cut", "pax");
   tar.pax("linkpath", "/" + name).link("to-pax", "cut");
   tar.add({"././@LongLink", 'L'}, name + "/gnu" + std::string(1, '\0')).file("cut", "never");
-  EXPECT_NE(refusal(tar.bytes()).find("whose parent is not a folder"), std::string::npos);
+  EXPECT_NE(refusal(tar.bytes()).find("whose parent is not a directory"), std::string::npos);
   TarBytes good;
   good.add({std::string(60, 'u'), '0', "", folder}, "ustar");
   good.pax("path", name).file("cut", "pax");
@@ -129,10 +129,10 @@ TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   expect_refusal(TarBytes().add({"a", '0', "", "", "ustar", "\xff" + std::string(11, '\xff')}).bytes(), "damaged");
   expect_refusal(TarBytes().file("a/../../b", "x").bytes(), "at byte 0, which leads out of the archive");
   expect_refusal(TarBytes().file("a", "x").file("a/b", "x").bytes(),
-                 "'a/b' at byte 1024, whose parent is not a folder");
-  expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "whose parent is not a folder");
-  expect_refusal(TarBytes().file("a/b", "x").file("a", "x").bytes(), "but a folder of this name already exists");
-  expect_refusal(TarBytes().file("", "x").bytes(), "but a folder of this name already exists");
+                 "'a/b' at byte 1024, whose parent is not a directory");
+  expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "whose parent is not a directory");
+  expect_refusal(TarBytes().file("a/b", "x").file("a", "x").bytes(), "but a directory of this name already exists");
+  expect_refusal(TarBytes().file("", "x").bytes(), "but a directory of this name already exists");
   expect_refusal(TarBytes().add({"a", '1', "none"}).bytes(), "a hard link at byte 0 to 'none'");
   expect_refusal(TarBytes().add({"a", 'S'}).bytes(), "member of type 0x53 at byte 0");
   expect_refusal(TarBytes().pax("GNU.sparse.major", "1").file("a", "").bytes(), "--sparse");
@@ -147,7 +147,7 @@ TEST(ArchiveTree, LimitsDepthAndFileCount) {
   std::string deep;
   for (std::size_t i = 0; i <= ArchiveTree::depth_limit; ++i) deep += "d/";
   expect_refusal(TarBytes().pax("path", deep + "f").file("cut", "").bytes(),
-                 "at byte 1024 nested deeper than 128 folders");
+                 "at byte 1024 nested deeper than 128 directories");
   TarBytes many;
   for (std::size_t i = 0; i <= ArchiveTree::node_limit; ++i) many.file(std::to_string(i), "");
   expect_refusal(many.bytes(), "more than 65536 files");
@@ -173,7 +173,7 @@ TEST(ArchiveTree, OpensOnlyFilesAndPipes) {
   ::close(ends[0]);
   const auto device = MachineView::open("/dev/zero");
   ASSERT_FALSE(device.has_value());
-  EXPECT_NE(std::string(device.error().text()).find("neither a folder nor a tar archive"), std::string::npos);
+  EXPECT_NE(std::string(device.error().text()).find("neither a directory nor a tar archive"), std::string::npos);
   files::resize_file(path, ArchiveTree::size_limit + 1);
   const auto large = MachineView::open(path);
   ASSERT_FALSE(large.has_value());

@@ -147,7 +147,7 @@ TEST(MeetingPlace, RejectsAFolderThatOtherUsersCanEnter) {
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
     EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
-                AllOf(StartsWith(begins_with(EPERM)), HasSubstr("the mode of the folder gives other users access")));
+                AllOf(StartsWith(begins_with(EPERM)), HasSubstr("the mode of the directory gives other users access")));
   }
   ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
   EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
@@ -159,7 +159,7 @@ TEST(MeetingPlace, RejectsAFolderOfAnotherUser) {
   ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
   EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
               AllOf(StartsWith(begins_with(EPERM)),
-                    HasSubstr("the folder belongs to user 65534, but this process runs as user 0")));
+                    HasSubstr("the directory belongs to user 65534, but this process runs as user 0")));
 }
 
 TEST(MeetingPlace, RejectsPathsThatAreNotFolders) {

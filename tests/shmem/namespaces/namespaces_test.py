@@ -105,7 +105,7 @@ class ShmemAcrossContainers(Test):
         os.chmod(self.folder, 0o777)
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
-            self.assertRegex(end["err"], "cannot use GDRKIT_SHMEM_SOCKET_DIR=.*: the mode of the folder gives other users access; .*mkdir -m 700")
+            self.assertRegex(end["err"], "cannot use GDRKIT_SHMEM_SOCKET_DIR=.*: the mode of the directory gives other users access; .*mkdir -m 700")
 
 
 class ShmemOverASlowLink(Test):

@@ -186,7 +186,7 @@ class PerftestAllResults(PerftestTest):
         return [float(row[1]) for row in rows], summary
 
     def assert_same_time(self, row, summary):
-        """Rows have six digits, the summary has two decimals."""
+        """A row has six significant digits. The summary has two decimals."""
         self.assertAlmostEqual(row, float(summary), delta=max(0.01, row * 1e-5))
 
     def test_prints_all_results_before_the_summary(self):

@@ -110,7 +110,7 @@ void NvshmemJob::prepare_device() {
   const auto give_up = [&](const std::string& why) { why_no_device_ = "GPU kernels are not measured: " + why; };
   if (device_path_.empty())
     return give_up(
-        "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM=<NVSHMEM's folder>");
+        "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM=<NVSHMEM's directory>");
   const engines::NvshmemCalls& calls = library_.calls();
   if (calls.cumodule_init == nullptr)
     return give_up(
