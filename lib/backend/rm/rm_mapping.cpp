@@ -46,13 +46,8 @@ RmMapping::~RmMapping() {
 }
 
 base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept {
-  if (auto kept = device_.kept().take(this)) {
-    if (kept->size_bytes == size_bytes) {
-      mapped_ = std::move(*kept);
-    } else {
-      (void)device_.kept().release(*kept);
-    }
-  }
+  mapped_ = take_parts();
+  if (mapped_.size_bytes != size_bytes) (void)release_parts();
   try {
     mapped_.parts.reserve(pieces.size());
   } catch (...) {
@@ -169,22 +164,31 @@ base::Status RmMapping::unmap_pages() noexcept {
 }
 
 MappedParts RmMapping::take_parts() noexcept {
-  if (auto kept = device_.kept().take(this)) return std::move(*kept);
-  return std::exchange(mapped_, {});
+  if (!std::exchange(is_kept_, false)) return std::exchange(mapped_, {});
+  return device_.kept().take(this).value_or(MappedParts());
 }
 
 base::Status RmMapping::unmap() noexcept {
   if (auto unmapped = unmap_pages(); !unmapped) return unmapped;
-  return device_.kept().release(take_parts());
+  return release_parts();
 }
 
 base::Status RmMapping::unmap_and_keep() noexcept {
   if (auto unmapped = unmap_pages(); !unmapped) return unmapped;
-  if (mapped_.parts.empty() || device_.kept().keep(this, mapped_)) return {};
-  return device_.kept().release(take_parts());
+  if (mapped_.parts.empty()) return {};
+  is_kept_ = device_.kept().keep(this, mapped_);
+  return is_kept_ ? base::Status() : release_parts();
 }
 
-base::Status RmMapping::close_files() noexcept { return device_.kept().close_files(take_parts()); }
+base::Status RmMapping::release_parts() noexcept {
+  const MappedParts mapping = take_parts();
+  return mapping.parts.empty() ? base::Status() : device_.kept().release(mapping);
+}
+
+base::Status RmMapping::close_files() noexcept {
+  const MappedParts mapping = take_parts();
+  return mapping.parts.empty() ? base::Status() : device_.kept().close_files(mapping);
+}
 
 void RmMapping::abandon_after_fork() noexcept {
   for (const MappedPart& part : mapped_.parts) system_.close(part.device_fd);

@@ -49,12 +49,14 @@ class RmMapping {
   base::Status try_add_part(const OwnedPiece& piece, std::size_t length) noexcept;
   base::Status rm_map(MappedPart& part, const OwnedPiece& piece, std::size_t length) noexcept;
   [[nodiscard]] MappedParts take_parts() noexcept;
+  base::Status release_parts() noexcept;
 
   driver::System& system_;
   RmDevice& device_;
   const DriverLayout layout_;
   std::uint8_t* address_ = nullptr;
   std::size_t size_bytes_ = 0;  ///< of the mapped address range; 0 after unmap
+  bool is_kept_ = false;        ///< mapped_ was passed to KeptMappings, where it may still be
   MappedParts mapped_;          ///< its size_bytes is that of the last map()
 };
 

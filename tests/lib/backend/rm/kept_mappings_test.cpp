@@ -126,7 +126,10 @@ TEST_F(RmKeptMappings, EndByRmUnmapIfTheirObjectCannotBeFreed) {
 }
 
 TEST(RmKeptMappingsOfTwoGpus, GiveTheirDescriptorsToTheOtherGpu) {
-  RmMachine machine(fakes::driver_model("580.159.04"), 2);
+  RmMachine::Options options;
+  options.gpus = {0, 1};
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, options);
+  machine.cuda.activate_primary(1);
   const auto backend = open_or_fail(machine);
   std::vector<std::unique_ptr<BackendPin>> pins;
   for (int device = 0; device < 2; ++device) {
