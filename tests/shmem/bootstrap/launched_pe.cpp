@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // One PE that a launcher starts: makes a job from its environment, twice, and checks what it gathers. Exits with 0 if
-// all is right; with an argument, PE 1 does not join, and the others
-// wait for a second.
+// all is right. With an argument, PE 1 does not join, and the others wait for a second. It exits later than they do,
+// because Open MPI 5 ends a job whose PEs disagree whether to use PMIx.
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "shmem/bootstrap/exchange.hpp"
 
@@ -13,7 +15,10 @@ int main(int argc, char** /*argv*/) {
   (void)std::setvbuf(stderr, nullptr, _IOLBF, BUFSIZ);  // lines of two PEs must not mix
   const auto environment = shmem_impl::bootstrap::read_launch_environment();
   if (!environment) return std::fprintf(stderr, "%s\n", environment.error().text()), 1;
-  if (argc > 1 && environment->pe == 1) return 0;
+  if (argc > 1 && environment->pe == 1) {
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    return 0;
+  }
   const auto limit = std::chrono::seconds(argc > 1 ? 1 : 30);
   for (int round = 0; round < 2; ++round) {
     auto exchange = shmem_impl::bootstrap::exchange_by_environment(*environment, limit);
