@@ -25,18 +25,18 @@ std::optional<MappedParts> KeptMappings::take(const void* owner) noexcept {
   return std::exchange(*kept, {}).mapping;
 }
 
-std::optional<MappedParts> KeptMappings::take_any() noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto kept = std::ranges::find_if(kept_, [](const Kept& each) { return each.owner != nullptr; });
-  if (kept == kept_.end()) return std::nullopt;
-  return std::exchange(*kept, {}).mapping;
-}
-
 bool KeptMappings::release_all() noexcept {
-  const std::lock_guard lock(release_mutex_);
-  bool is_any = false;
-  while (const auto kept = take_any()) {
-    (void)release(*kept);
+  std::unique_lock releasing(release_mutex_, std::try_to_lock);
+  bool is_any = !releasing;
+  if (!releasing) releasing.lock();
+  Table taken;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(taken, kept_);
+  }
+  for (const Kept& kept : taken) {
+    if (kept.owner == nullptr) continue;
+    (void)release(kept.mapping);
     is_any = true;
   }
   return is_any;

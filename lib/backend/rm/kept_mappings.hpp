@@ -31,8 +31,8 @@ struct MappedParts {
 };
 
 /// Thread safe. The two calls that release a part and the three that map it again take longer than mmap and munmap of a
-/// small range. Space in BAR1 and descriptors are scarce, so only a few small mappings are kept. A pin or map that
-/// lacks either of them calls release_all() and tries again.
+/// small range. Space in BAR1 and descriptors are scarce, so only a few small mappings are kept. A map that lacks
+/// either of them, and a pin that fails, call release_all() and try again.
 class KeptMappings {
  public:
   static constexpr std::size_t most_mappings = 16;
@@ -44,7 +44,8 @@ class KeptMappings {
   /// unchanged.
   [[nodiscard]] bool keep(const void* owner, MappedParts& mapping) noexcept;
   [[nodiscard]] std::optional<MappedParts> take(const void* owner) noexcept;
-  /// Releases all kept mappings, and waits for those that other threads release. Returns whether there was one here.
+  /// Releases all kept mappings, and waits for those that other threads release. Returns whether there was one of
+  /// either kind.
   bool release_all() noexcept;
   /// Removes a mapping from BAR1, whose pages must be unmapped. Continues after errors, returns the first.
   base::Status release(const MappedParts& mapping) noexcept;
@@ -59,7 +60,6 @@ class KeptMappings {
     MappedParts mapping;
   };
   using Table = std::array<Kept, most_mappings>;
-  std::optional<MappedParts> take_any() noexcept;
 
   driver::System& system_;
   RmClient& client_;

@@ -65,7 +65,7 @@ class RmScratch final : public ScratchMap {
       : backend_(backend), device_(device), mapping_(backend.system(), device, backend.layout()) {}
 
   std::uint8_t* map(const DeviceRange& range) noexcept override {
-    auto memory = locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
+    auto memory = locate(range);
     if (!memory) return nullptr;
     memory_.emplace(std::move(*memory));
     const auto mapped = mapping_.map(memory_->pieces, static_cast<std::size_t>(range.page_bytes));
@@ -85,6 +85,12 @@ class RmScratch final : public ScratchMap {
   }
 
  private:
+  base::Result<OwnedMemory> locate(const DeviceRange& range) noexcept {
+    auto memory = rm::locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
+    if (memory || !device_.kept().release_all()) return memory;
+    return rm::locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
+  }
+
   RmBackend& backend_;
   RmDevice& device_;
   std::optional<OwnedMemory> memory_;
@@ -178,8 +184,9 @@ base::Status RmPin::unpin() noexcept {
     memory_.abandon();  // pages may still be mapped
     return unmapped;
   }
-  base::Status freed = memory_.free();  // RM also ends the mappings of the freed objects
-  base::keep_first(freed, freed ? mapping_.close_files() : mapping_.unmap());
+  const bool has_objects = !memory_.pieces.empty();  // false after abandon()
+  base::Status freed = memory_.free();               // RM also ends the mappings of the freed objects
+  base::keep_first(freed, freed && has_objects ? mapping_.close_files() : mapping_.unmap());
   return freed;
 }
 

@@ -59,6 +59,16 @@ TEST_F(RmFailedUnmap, RejectsAMapAfterAFailedUnmap) {
   EXPECT_TRUE(is_clean(machine));
 }
 
+TEST_F(RmFailedUnmap, ReleasesBar1IfASecondUnpinSucceeds) {
+  ASSERT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)));
+  system.failures = 1;
+  EXPECT_FALSE(pinned->unpin());
+  pinned.reset();
+  EXPECT_EQ(machine.rm.census().rm_mappings, 0u);
+  EXPECT_EQ(machine.rm.census().vmas, 0u);
+  EXPECT_TRUE(is_lawful(machine));
+}
+
 TEST_F(RmFailedUnmap, KeepsTheMemoryForeverIfThePagesStayMapped) {
   ASSERT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)));
   system.failures = 100;
