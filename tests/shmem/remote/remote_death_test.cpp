@@ -125,6 +125,7 @@ TEST_P(RemoteDeath, CallsOfOtherPesFailAndReportTheKilledPe) {
   ::setenv("UCX_TLS", GetParam(), 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
+  ::setenv("UCX_VFS_ENABLE", "n", 1);     // its thread holds locks of UCX for a moment, and the job forks right after
   if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
@@ -169,6 +170,7 @@ TEST(RemoteGet, DoesNotWriteAfterAFailedQuiet) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   ::setenv("UCX_TLS", "tcp,self", 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+  ::setenv("UCX_VFS_ENABLE", "n", 1);  // its thread holds locks of UCX for a moment, and the job forks right after
   if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
