@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """A file that uses a name of std must include its standard header, directly or through headers of this tree: the
-includes between standard headers differ between compilers and their versions."""
+includes between standard headers differ between compilers and their versions. No header is included inside a namespace: where
+another file has included it before, as in a united build, the mistake has no effect."""
 import os
 import re
 
@@ -160,11 +161,25 @@ class Tree:
         return self.cached[path]
 
 
+def included_in_namespaces(root, path):
+    """Yields line number and header of each include after the opening line of a namespace and before its last line."""
+    depth = 0
+    for number, line in enumerate(repo.read(root, path).splitlines(), 1):
+        if re.match(r"(?:inline )?namespace\b.*\{\s*$", line):
+            depth += 1
+        elif re.match(r"\}\s*// namespace", line):
+            depth -= 1
+        elif depth > 0 and (include := re.match(r'\s*#\s*include\s+[<"]([^>"]+\.(?:hpp|h|cuh)|[^>".]+)[>"]', line)):
+            yield number, include[1]
+
+
 def find_violations(root):
     tree = Tree(root)
     for path in tree.paths:
         if not path.endswith(SUFFIXES):
             continue
+        for number, header in included_in_namespaces(root, path):
+            yield f"{path}:{number}: {header} is included inside a namespace"
         code, reported = repo.code_only(repo.read(root, path)), set()
         for use in USE.finditer(code):
             header = HEADER_OF.get(use.group(1))

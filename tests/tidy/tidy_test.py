@@ -330,6 +330,10 @@ class Includes(TidyTest):
         self.plant("lib/base/size.cpp", "#include <vector>\n#include <map>\nstd::map<int, std::uint64_t> one;\nstd::uint32_t two;\n")
         self.expect(check_includes, "lib/base/size.cpp:3: std::uint64_t requires #include <cstdint>")
 
+    def test_reports_a_header_inside_a_namespace(self):
+        self.plant("lib/base/size.cpp", 'namespace base {\n#include "base/sizes.def"\n#include "base/size.hpp"\n}  // namespace base\n')
+        self.expect(check_includes, "lib/base/size.cpp:3: base/size.hpp is included inside a namespace")
+
 
 class Labels(TidyTest):
     README = "| folder | label | verifies |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"

@@ -101,8 +101,8 @@ base::Status RmMapping::map_part(std::size_t index, const OwnedPiece& piece, std
   return keep_from_children(system_, mapped, length);
 }
 
-/// If BAR1 or descriptors are exhausted, releases the kept mappings and tries again, because another thread may have
-/// released them, too.
+/// If BAR1 or descriptors are exhausted, releases the kept mappings. It then tries again even if there were none,
+/// because another thread may have released them.
 base::Status RmMapping::add_part(const OwnedPiece& piece, std::size_t length) noexcept {
   base::Status added = try_add_part(piece, length);
   const bool is_exhausted = !added && (added.error().errno_value == ENOMEM || added.error().errno_value == EMFILE);
