@@ -25,16 +25,16 @@ bool is_listener(int fd) noexcept {
 }
 
 /// The launcher's, once: its number may later be another socket of the application.
-base::Result<UniqueFd> take_listener(int fd) {
+base::Result<base::UniqueFd> take_listener(int fd) {
   static std::atomic<bool> is_taken{false};
-  if (!is_listener(fd) || is_taken.exchange(true)) return UniqueFd();
+  if (!is_listener(fd) || is_taken.exchange(true)) return base::UniqueFd();
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  return UniqueFd(fd);
+  return base::UniqueFd(fd);
 }
 
 /// Listens at the address of `root` if it is numeric. A host name may resolve to the loopback on its own machine, so PE
 /// 0 then listens on every address.
-base::Result<UniqueFd> listen_at_root(const std::string& root, const std::vector<TcpAddress>& addresses) {
+base::Result<base::UniqueFd> listen_at_root(const std::string& root, const std::vector<TcpAddress>& addresses) {
   const std::string host = root.substr(0, root.rfind(':'));
   in_addr v4{};
   const bool is_literal = host == "localhost" || host.front() == '[' || ::inet_pton(AF_INET, host.c_str(), &v4) == 1;
@@ -91,7 +91,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
 base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
                                                                 std::chrono::milliseconds limit) noexcept try {
   if (auto fits = check_pe(environment.pe, environment.n_pes); !fits) return base::pass(fits);
-  if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", secret::Key{}, 1, limit);
+  if (environment.n_pes == 1) return listen_for_pes(base::UniqueFd(), "", secret::Key{}, 1, limit);
   if (!environment.root.empty()) return exchange_at_root(environment, limit);
   const auto id = share_unique_id(environment.pe, limit);
   if (!id) {

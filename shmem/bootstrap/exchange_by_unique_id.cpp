@@ -31,7 +31,7 @@ static_assert(sizeof(UniqueIdContent) <= unique_id_bytes - 4);
 struct WaitingListeners {
   struct Entry {
     Token token;
-    UniqueFd socket;
+    base::UniqueFd socket;
   };
   std::mutex mutex;
   std::vector<Entry> entries;
@@ -43,12 +43,12 @@ WaitingListeners& waiting_listeners() {
   return all;
 }
 
-UniqueFd take_listener(const Token& token) {
+base::UniqueFd take_listener(const Token& token) {
   WaitingListeners& waiting = waiting_listeners();
   const std::lock_guard lock(waiting.mutex);
   for (auto entry = waiting.entries.begin(); entry != waiting.entries.end(); ++entry) {
     if (!secret::are_equal(entry->token, token)) continue;
-    UniqueFd socket = std::move(entry->socket);
+    base::UniqueFd socket = std::move(entry->socket);
     waiting.entries.erase(entry);
     return socket;
   }
@@ -132,7 +132,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id
   const auto address = address_in(content);
   if (!address) return base::pass(address);
   if (pe != 0) return connect_to_pe_0({*address}, true, secret_of(content.token), pe, n_pes, limit);
-  UniqueFd listener = take_listener(content.token);
+  base::UniqueFd listener = take_listener(content.token);
   if (!listener) {
     return base::fail(
         EINVAL,

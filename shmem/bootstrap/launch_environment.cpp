@@ -9,8 +9,8 @@
 #include <new>
 #include <optional>
 
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/exchange.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
@@ -75,7 +75,7 @@ constexpr std::size_t shortest_token = 16;
 constexpr const char* how_to_make_one = "generate a secret with openssl rand -hex 16";
 
 base::Result<std::string> token_in_file(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s; use a file that this user can read",

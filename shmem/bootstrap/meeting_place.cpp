@@ -54,7 +54,9 @@ LocalAddress local_address(const std::string& name, int folder) {
   return local;
 }
 
-UniqueFd local_socket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+base::UniqueFd local_socket() {
+  return base::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 int connect_once(int socket, const LocalAddress& local) {
   return ::connect(socket, reinterpret_cast<const sockaddr*>(&local.address), local.size);
@@ -85,7 +87,7 @@ LocalListener::~LocalListener() {
 base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
   MeetingPlace place;
   if (path.empty()) return place;
-  place.folder_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  place.folder_ = base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
   if (!place.folder_ || ::fstat(place.folder_.get(), &status) != 0) return refused(path, errno, std::strerror(errno));
   if (status.st_uid != ::geteuid()) {
@@ -101,17 +103,17 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
 
 base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
   const std::string name = prefix + to_text(token);
-  UniqueFd folder;
+  base::UniqueFd folder;
   if (folder_) {
     remove_stale();
-    folder = UniqueFd(::fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
+    folder = base::UniqueFd(::fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
     if (!folder)
       return base::fail(
           errno, "cannot open a UNIX socket in GDRKIT_SHMEM_SOCKET_DIR for the PEs of this node: %s; raise ulimit -n",
           std::strerror(errno));
   }
   const LocalAddress local = local_address(name, folder.get());
-  UniqueFd socket = local_socket();
+  base::UniqueFd socket = local_socket();
   if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&local.address), local.size) != 0) {
     return cannot_listen(static_cast<bool>(folder_));
   }
@@ -120,9 +122,9 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
   return listener;
 }
 
-base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
+base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
   const LocalAddress local = local_address(prefix + to_text(token), folder_.get());
-  UniqueFd socket = local_socket();
+  base::UniqueFd socket = local_socket();
   if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
   while (connect_once(socket.get(), local) != 0) {
     // EAGAIN: more PEs are connecting than the listener's backlog holds.
@@ -147,7 +149,7 @@ void MeetingPlace::remove_stale() const {
         status.st_mtime > ::time(nullptr) - least_stale_age_s) {
       continue;
     }
-    const UniqueFd socket = local_socket();
+    const base::UniqueFd socket = local_socket();
     if (socket && connect_once(socket.get(), local_address(file->d_name, folder_.get())) != 0 &&
         errno == ECONNREFUSED) {
       ::unlinkat(folder_.get(), file->d_name, 0);

@@ -7,27 +7,27 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/token.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
 /// A listening socket. The destructor removes its file from the folder.
 class LocalListener {
  public:
-  LocalListener(UniqueFd socket, UniqueFd folder, std::string name) noexcept
+  LocalListener(base::UniqueFd socket, base::UniqueFd folder, std::string name) noexcept
       : socket_(std::move(socket)), folder_(std::move(folder)), name_(std::move(name)) {}
   LocalListener(LocalListener&&) noexcept = default;
   LocalListener& operator=(LocalListener&&) = delete;
   ~LocalListener();
   [[nodiscard]] int get() const noexcept { return socket_.get(); }
   /// The file stays until the destructor.
-  [[nodiscard]] UniqueFd take_socket() noexcept { return std::move(socket_); }
+  [[nodiscard]] base::UniqueFd take_socket() noexcept { return std::move(socket_); }
 
  private:
-  UniqueFd socket_;
-  UniqueFd folder_;  ///< empty: the name is abstract and ends with the socket
+  base::UniqueFd socket_;
+  base::UniqueFd folder_;  ///< empty: the name is abstract and ends with the socket
   std::string name_;
 };
 
@@ -42,12 +42,12 @@ class MeetingPlace {
   /// Listens under a text form of `name`. Other users can see the name: it is not a secret.
   [[nodiscard]] base::Result<LocalListener> listen(const Token& name) const;
   /// ECONNREFUSED, ENOENT: no process listens under that name here.
-  [[nodiscard]] base::Result<UniqueFd> connect(const Token& name, const Deadline& deadline) const;
+  [[nodiscard]] base::Result<base::UniqueFd> connect(const Token& name, const Deadline& deadline) const;
 
  private:
   void remove_stale() const;
 
-  UniqueFd folder_;
+  base::UniqueFd folder_;
 };
 
 /// Whether the process at the other end runs as the same user as this process. Returns false if Linux cannot

@@ -40,7 +40,7 @@ void drop_private_fds() noexcept {
 
 }  // namespace
 
-PrivateFd::PrivateFd(UniqueFd fd) noexcept : fd_(fd.release()) {
+PrivateFd::PrivateFd(base::UniqueFd fd) noexcept : fd_(fd.release()) {
   if (fd_ < 0) return;
   static const int registered = ::pthread_atfork(hold_private_fds, release_private_fds, drop_private_fds);
   static_cast<void>(registered);

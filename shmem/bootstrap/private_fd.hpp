@@ -3,7 +3,7 @@
 // PrivateFd: a descriptor of this process alone. Forked children close it at once, and exec'd ones never see it.
 #pragma once
 
-#include "shmem/bootstrap/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
@@ -13,7 +13,7 @@ namespace gdrkit::shmem_impl::bootstrap {
 class PrivateFd {
  public:
   PrivateFd() noexcept = default;
-  explicit PrivateFd(UniqueFd fd) noexcept;
+  explicit PrivateFd(base::UniqueFd fd) noexcept;
   PrivateFd(PrivateFd&& other) noexcept : fd_(other.fd_), generation_(other.generation_) { other.fd_ = -1; }
   PrivateFd& operator=(PrivateFd&& other) noexcept;
   ~PrivateFd() { close(); }

@@ -19,14 +19,14 @@ IoEnd end_of(int error) noexcept {
 }
 
 /// Takes all received descriptors, so that none leaks if a later step fails.
-void take_fds(msghdr* message, std::vector<UniqueFd>* fds) {
+void take_fds(msghdr* message, std::vector<base::UniqueFd>* fds) {
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
-      UniqueFd owner(fd);
+      base::UniqueFd owner(fd);
       if (fds != nullptr) fds->push_back(std::move(owner));
     }
   }
@@ -34,7 +34,7 @@ void take_fds(msghdr* message, std::vector<UniqueFd>* fds) {
 
 }  // namespace
 
-IoEnd read_some(int socket, void* data, std::size_t size_bytes, std::size_t* done, std::vector<UniqueFd>* fds) {
+IoEnd read_some(int socket, void* data, std::size_t size_bytes, std::size_t* done, std::vector<base::UniqueFd>* fds) {
   alignas(cmsghdr) char control[CMSG_SPACE(most_fds * sizeof(int))];
   while (*done < size_bytes) {
     iovec piece{static_cast<char*>(data) + *done, size_bytes - *done};
@@ -97,7 +97,8 @@ IoEnd wait_for(int socket, short events, const Deadline& deadline, short* happen
   }
 }
 
-IoEnd read_all(int socket, void* data, std::size_t size_bytes, const Deadline& deadline, std::vector<UniqueFd>* fds) {
+IoEnd read_all(int socket, void* data, std::size_t size_bytes, const Deadline& deadline,
+               std::vector<base::UniqueFd>* fds) {
   std::size_t done = 0;
   for (;;) {
     const IoEnd end = read_some(socket, data, size_bytes, &done, fds);

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/deadline.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
@@ -22,13 +22,13 @@ using IoEnd = int;
 /// Sockets are non-blocking; these functions transfer what is possible now. `done` accumulates over calls. Received
 /// descriptors are appended to `fds` with close-on-exec; with nullptr they are closed.
 [[nodiscard]] IoEnd read_some(int socket, void* data, std::size_t size_bytes, std::size_t* done,
-                              std::vector<UniqueFd>* fds = nullptr);
+                              std::vector<base::UniqueFd>* fds = nullptr);
 /// Sends `fds` with the first byte.
 [[nodiscard]] IoEnd write_some(int socket, const void* data, std::size_t size_bytes, std::size_t* done,
                                std::span<const int> fds = {});
 
 [[nodiscard]] IoEnd wait_for(int socket, short events, const Deadline& deadline, short* happened = nullptr) noexcept;
 [[nodiscard]] IoEnd read_all(int socket, void* data, std::size_t size_bytes, const Deadline& deadline,
-                             std::vector<UniqueFd>* fds = nullptr);
+                             std::vector<base::UniqueFd>* fds = nullptr);
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
@@ -39,9 +39,9 @@ struct StarStep {
   const char* name = "";
   const void* mine = nullptr;
   std::size_t size_bytes = 0;
-  void* all = nullptr;                   ///< size_bytes for each position
-  int fd = -1;                           ///< sent to all others; the caller keeps it
-  std::vector<UniqueFd>* fds = nullptr;  ///< by position; nullptr on all PEs: the step has no descriptors
+  void* all = nullptr;                         ///< size_bytes for each position
+  int fd = -1;                                 ///< sent to all others; the caller keeps it
+  std::vector<base::UniqueFd>* fds = nullptr;  ///< by position; nullptr on all PEs: the step has no descriptors
 };
 
 class Star {
@@ -61,10 +61,10 @@ class Star {
 }
 
 /// Closes `listener` once all members have connected. Rejects connections that do not prove the secret.
-[[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept;
+[[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_centre(base::UniqueFd listener, StarGroup group) noexcept;
 
 /// Makes a connection to the centre before the deadline.
-using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
+using StarConnect = std::function<base::Result<base::UniqueFd>(const Deadline& deadline)>;
 /// Sends this PE's number over a new connection. For PEs that connect before the group is known: if such a PE ends, the
 /// centre can name it.
 [[nodiscard]] base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes);

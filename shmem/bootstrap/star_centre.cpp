@@ -262,7 +262,7 @@ class StarCentre final : public Star {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept try {
+base::Result<std::unique_ptr<Star>> make_star_centre(base::UniqueFd listener, StarGroup group) noexcept try {
   std::vector<StarPeer> peers;
   const PrivateFd own(std::move(listener));
   if (auto came = accept_members(own.get(), group, &peers); !came) return base::pass(came);

@@ -60,7 +60,7 @@ base::Status check_pe(int pe, int n_pes) noexcept {
                     n_pes);
 }
 
-base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
+base::Result<std::unique_ptr<Exchange>> listen_for_pes(base::UniqueFd listener, const std::string& where,
                                                        const secret::Key& secret, int n_pes,
                                                        std::chrono::milliseconds limit) {
   auto star = make_star_centre(std::move(listener), group_of(0, n_pes, secret, where, limit));
@@ -83,7 +83,7 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
                                                             int n_pes, std::chrono::milliseconds limit) {
   StarGroup group = group_of(pe, n_pes, secret, where, limit);
   group.is_trusted = is_same_user;
-  const auto connect = [&](const Deadline& deadline) -> base::Result<UniqueFd> {
+  const auto connect = [&](const Deadline& deadline) -> base::Result<base::UniqueFd> {
     for (;;) {
       auto connected = place.connect(name, deadline);
       if (connected) return connected;

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/meeting_place.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
@@ -17,7 +17,7 @@ namespace gdrkit::shmem_impl::bootstrap {
 [[nodiscard]] base::Status check_pe(int pe, int n_pes) noexcept;
 
 /// For PE 0. `where` names its address in messages.
-[[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_pes(base::UniqueFd listener, const std::string& where,
                                                                      const secret::Key& secret, int n_pes,
                                                                      std::chrono::milliseconds limit);
 /// The same for PEs of this user on this machine. Linux identifies the user of each end, so the secret may be public.

@@ -25,7 +25,7 @@ constexpr std::size_t most_silent = 64;
 constexpr std::size_t least_unproved = 512;
 
 struct Stranger {
-  UniqueFd socket;
+  base::UniqueFd socket;
   Hello hello{};
   Challenge challenge{};
   secret::Digest proof{};
@@ -220,7 +220,7 @@ class Gathering {
 
   base::Status accept_some() {
     for (int i = 0; i < 64; ++i) {
-      UniqueFd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      base::UniqueFd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket) {
         const bool is_full = errno == EMFILE || errno == ENFILE;
         if (is_full && !strangers_.empty()) {

@@ -23,7 +23,7 @@ struct StarPeer {
   secret::Tag code{};    ///< of the part
   std::size_t read_of_code = 0;
   bool has_part = false;
-  std::vector<UniqueFd> fds;
+  std::vector<base::UniqueFd> fds;
   std::vector<char> other;  ///< a part of another size than the centre's
   // The outgoing data.
   std::size_t written = 0;  ///< bytes of the frame, all parts and the marks of descriptors

@@ -184,7 +184,7 @@ class StarMember final : public Star {
     }
     has_fd[static_cast<std::size_t>(group_.position)] = 0;
     const auto wanted = static_cast<std::size_t>(std::count(has_fd.begin(), has_fd.end(), 1));
-    std::vector<UniqueFd> came;
+    std::vector<base::UniqueFd> came;
     while (came.size() < wanted) {
       char mark = 0;
       const std::size_t before = came.size();

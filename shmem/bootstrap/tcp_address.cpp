@@ -47,8 +47,8 @@ socklen_t size_of(const sockaddr* address) noexcept {
   return address->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
 }
 
-base::Result<UniqueFd> bound_listener(const TcpAddress& address) {
-  UniqueFd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+base::Result<base::UniqueFd> bound_listener(const TcpAddress& address) {
+  base::UniqueFd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
   const int no = 0;
   if (socket) {
@@ -65,8 +65,8 @@ base::Result<UniqueFd> bound_listener(const TcpAddress& address) {
 }
 
 /// 0 and a connected socket, or an errno.
-int connect_once(const TcpAddress& address, const Deadline& deadline, UniqueFd* connected) {
-  UniqueFd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+int connect_once(const TcpAddress& address, const Deadline& deadline, base::UniqueFd* connected) {
+  base::UniqueFd socket(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
   if (::connect(socket.get(), address.get(), address.size()) != 0) {
     if (errno != EINPROGRESS) return errno;
@@ -120,7 +120,7 @@ bool TcpAddress::is_of_this_machine() const noexcept {
   if (is_loopback()) return true;
   TcpAddress any_port = *this;
   any_port.set_port(0);
-  const UniqueFd socket(::socket(family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::UniqueFd socket(::socket(family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
   return socket && ::bind(socket.get(), any_port.get(), any_port.size()) == 0;
 }
 
@@ -183,9 +183,9 @@ base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) 
   return addresses;
 }
 
-base::Result<UniqueFd> listen_at(const TcpAddress& address) { return bound_listener(address); }
+base::Result<base::UniqueFd> listen_at(const TcpAddress& address) { return bound_listener(address); }
 
-base::Result<UniqueFd> listen_everywhere(std::uint16_t port) {
+base::Result<base::UniqueFd> listen_everywhere(std::uint16_t port) {
   sockaddr_in6 any6{};
   any6.sin6_family = AF_INET6;
   any6.sin6_addr = in6addr_any;
@@ -208,14 +208,14 @@ base::Result<TcpAddress> address_of(int listener) {
   return TcpAddress(reinterpret_cast<const sockaddr*>(&storage), size);
 }
 
-base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
-                                  const Deadline& deadline) {
+base::Result<base::UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
+                                        const Deadline& deadline) {
   int error = EHOSTUNREACH;
   bool is_hopeless = false;
   for (int wait_ms = 10;; wait_ms = std::min(wait_ms * 2, 200)) {
     is_hopeless = true;
     for (const TcpAddress& address : addresses) {
-      UniqueFd socket;
+      base::UniqueFd socket;
       error = connect_once(address, deadline, &socket);
       if (error == 0) return socket;
       is_hopeless = is_hopeless && !is_passing(address, error);

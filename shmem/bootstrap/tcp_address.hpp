@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/deadline.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 
@@ -43,13 +43,13 @@ class TcpAddress {
 [[nodiscard]] base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port);
 
 /// Listens there, or on every address of this machine. A port of 0: any free one.
-[[nodiscard]] base::Result<UniqueFd> listen_at(const TcpAddress& address);
-[[nodiscard]] base::Result<UniqueFd> listen_everywhere(std::uint16_t port);
+[[nodiscard]] base::Result<base::UniqueFd> listen_at(const TcpAddress& address);
+[[nodiscard]] base::Result<base::UniqueFd> listen_everywhere(std::uint16_t port);
 [[nodiscard]] base::Result<TcpAddress> address_of(int listener);
 
 /// Connects to the first address that accepts. Retries until the deadline, unless `is_listening`: then a refused
 /// connection means that PE 0 has ended.
-[[nodiscard]] base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
-                                                const Deadline& deadline);
+[[nodiscard]] base::Result<base::UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
+                                                      const Deadline& deadline);
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -15,7 +15,7 @@ namespace gdrkit::shmem_impl::heap {
 
 /// Memory of the application that other processes can map.
 struct SharedMemory {
-  bootstrap::UniqueFd fd;
+  base::UniqueFd fd;
   std::uint64_t size_bytes = 0;  ///< of the whole allocation, which is mapped as one
 };
 
@@ -44,11 +44,11 @@ class HeapSpace {
   [[nodiscard]] virtual std::uint64_t granularity_bytes() const noexcept = 0;
 
   /// Allocates a chunk, maps it in this PE's slot, and returns the descriptor that others pass to attach.
-  [[nodiscard]] virtual base::Result<bootstrap::UniqueFd> create(std::uint64_t offset,
-                                                                 std::uint64_t size_bytes) noexcept = 0;
+  [[nodiscard]] virtual base::Result<base::UniqueFd> create(std::uint64_t offset,
+                                                            std::uint64_t size_bytes) noexcept = 0;
   /// Maps another PE's chunk.
   virtual base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                              bootstrap::UniqueFd chunk) noexcept = 0;
+                              base::UniqueFd chunk) noexcept = 0;
   /// Unmaps a chunk that create or attach mapped.
   virtual base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
@@ -59,7 +59,7 @@ class HeapSpace {
   /// Maps the result of share() on that slot's PE. The granularity_bytes() before and after it must stay free of
   /// chunks.
   virtual base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                                     bootstrap::UniqueFd memory) noexcept = 0;
+                                     base::UniqueFd memory) noexcept = 0;
   virtual base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
  protected:

@@ -70,7 +70,7 @@ class CudaHeapSpace final : public HeapSpace {
 
   [[nodiscard]] std::uint64_t granularity_bytes() const noexcept override { return granularity_; }
 
-  base::Result<bootstrap::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+  base::Result<base::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
     const std::uint64_t at = address(own_slot_, offset);
     std::uint64_t handle = 0;
     if (auto made = check(calls_.mem_create(&handle, size_bytes, &properties_, 0), "cuMemCreate", at, size_bytes);
@@ -80,7 +80,7 @@ class CudaHeapSpace final : public HeapSpace {
     int fd = -1;
     auto done = check(calls_.mem_export(&fd, handle, platform::cuda_mem_handle_type_posix_fd, 0),
                       "cuMemExportToShareableHandle", at, size_bytes);
-    bootstrap::UniqueFd exported(done ? fd : -1);
+    base::UniqueFd exported(done ? fd : -1);
     if (done) done = map(handle, at, size_bytes);
     // The mapping keeps the memory from here on.
     (void)calls_.mem_release(handle);
@@ -89,7 +89,7 @@ class CudaHeapSpace final : public HeapSpace {
   }
 
   base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                      bootstrap::UniqueFd chunk) noexcept override {
+                      base::UniqueFd chunk) noexcept override {
     const std::uint64_t at = address(slot, offset);
     std::uint64_t handle = 0;
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(chunk.get()));
@@ -135,11 +135,11 @@ class CudaHeapSpace final : public HeapSpace {
     if (exported != 0) {
       return unshareable(address, "CUDA cannot export the memory", exported);
     }
-    return SharedMemory{bootstrap::UniqueFd(fd), extent};
+    return SharedMemory{base::UniqueFd(fd), extent};
   }
 
   base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                             bootstrap::UniqueFd memory) noexcept override {
+                             base::UniqueFd memory) noexcept override {
     return attach(slot, offset, size_bytes, std::move(memory));
   }
   base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept override {

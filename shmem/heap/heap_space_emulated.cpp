@@ -52,7 +52,7 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   [[nodiscard]] std::uint64_t granularity_bytes() const noexcept override { return granularity; }
 
-  base::Result<bootstrap::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+  base::Result<base::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
     const auto memory = device_.memory();
     if (memory && size_bytes > memory->free_bytes) {
       return base::fail(ENOMEM,
@@ -63,18 +63,18 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (file_.get() < 0) {
       auto file = platform::emulated_create_shared(size_bytes_);
       if (!file) return base::pass(file);
-      file_ = bootstrap::UniqueFd(*file);
+      file_ = base::UniqueFd(*file);
     }
     (void)offset;
     if (auto mapped = map(own_slot_, file_.get()); !mapped) return base::pass(mapped);
-    bootstrap::UniqueFd handed(::dup(file_.get()));
+    base::UniqueFd handed(::dup(file_.get()));
     if (handed.get() < 0) {
       return base::fail(errno, "cannot share the symmetric heap: %s; raise ulimit -n", std::strerror(errno));
     }
     return handed;
   }
 
-  base::Status attach(int slot, std::uint64_t, std::uint64_t, bootstrap::UniqueFd chunk) noexcept override {
+  base::Status attach(int slot, std::uint64_t, std::uint64_t, base::UniqueFd chunk) noexcept override {
     return map(slot, chunk.get());
   }
 
@@ -99,11 +99,11 @@ class EmulatedHeapSpace final : public HeapSpace {
       return base::fail(file.error().errno_value, "%s; allocate the memory with gdrkit_shmem_malloc",
                         file.error().text());
     }
-    return SharedMemory{bootstrap::UniqueFd(*file), allocation->size_bytes};
+    return SharedMemory{base::UniqueFd(*file), allocation->size_bytes};
   }
 
   base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                             bootstrap::UniqueFd memory) noexcept override {
+                             base::UniqueFd memory) noexcept override {
     return platform::emulated_adopt(memory.get(), address(slot, offset), size_bytes);
   }
 
@@ -127,7 +127,7 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   platform::Device& device_;
   const int own_slot_;
-  bootstrap::UniqueFd file_;
+  base::UniqueFd file_;
   std::vector<bool> is_mapped_;
   std::uint64_t size_bytes_ = 0;
   void* reserved_ = nullptr;

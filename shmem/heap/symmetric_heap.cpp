@@ -114,7 +114,7 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
 }
 
 base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
-                                         const base::Result<bootstrap::UniqueFd>& own) {
+                                         const base::Result<base::UniqueFd>& own) {
   if (auto made = agree(own ? base::Status() : base::Status(base::pass(own)), "growing the symmetric heap"); !made) {
     return made;
   }

@@ -107,8 +107,7 @@ class SymmetricHeap {
  private:
   SymmetricHeap(node::Node& node, int pe) noexcept : node_(node), own_slot_(node.index_of(pe)) {}
   base::Status grow(std::uint64_t size_bytes);
-  base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
-                            const base::Result<bootstrap::UniqueFd>& own);
+  base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes, const base::Result<base::UniqueFd>& own);
   base::Status agree(const base::Status& own, const char* step);
   /// Invalidates the ranges that threads have cached. Call it under the lock when a range is freed or moved.
   void locked_change() noexcept;

@@ -102,7 +102,7 @@ base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std
 base::Status SymmetricHeap::attach_buffers(std::uint64_t offset, const SharedMemory& memory) {
   auto shared = node_.exchange_fds(memory.fd.get(), nullptr, 0, nullptr, "sharing registered buffers");
   if (!shared) return base::pass(shared);
-  (*shared)[static_cast<std::size_t>(own_slot_)] = bootstrap::UniqueFd(::fcntl(memory.fd.get(), F_DUPFD_CLOEXEC, 0));
+  (*shared)[static_cast<std::size_t>(own_slot_)] = base::UniqueFd(::fcntl(memory.fd.get(), F_DUPFD_CLOEXEC, 0));
   base::Status attached;
   int slot = 0;
   while (attached && slot < static_cast<int>(shared->size())) {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "shmem/bootstrap/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::node {
 
@@ -25,7 +25,7 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
     name.is_stated = 1;
     return name;
   }
-  const bootstrap::UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
+  const base::UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t got = file ? ::read(file.get(), name.boot_id, sizeof name.boot_id - 1) : -1;
   if (got <= 0)
     return base::fail(errno, "cannot identify this node: reading %s failed: %s", path, std::strerror(errno));

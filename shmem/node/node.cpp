@@ -30,7 +30,7 @@ class RealNode final : public Node {
   base::Status open_area(std::size_t area_bytes) {
     const std::size_t index = static_cast<std::size_t>(index_of(pe_));
     base::Status made;
-    bootstrap::UniqueFd file;
+    base::UniqueFd file;
     if (index == 0) {
       auto created = NodeArea::create(pes_.size(), area_bytes);
       if (created) file = std::move(*created);
@@ -69,8 +69,8 @@ class RealNode final : public Node {
   }
   void* area() const noexcept override { return area_->memory(); }
 
-  base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes,
-                                                              void* all, const char* step) noexcept override {
+  base::Result<std::vector<base::UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
+                                                         const char* step) noexcept override {
     if (size_bytes > most_bytes_with_fds) {
       return base::fail(EINVAL,
                         "cannot exchange data with the other PEs during '%s': %zu bytes exceed the limit of "
@@ -103,9 +103,9 @@ class RealNode final : public Node {
   void leave() noexcept override { area_->set_left(); }
 
  private:
-  base::Result<std::vector<bootstrap::UniqueFd>> send_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
-                                                          const char* name) {
-    std::vector<bootstrap::UniqueFd> fds(pes_.size());
+  base::Result<std::vector<base::UniqueFd>> send_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
+                                                     const char* name) {
+    std::vector<base::UniqueFd> fds(pes_.size());
     bootstrap::StarStep step;
     step.name = name;
     step.mine = mine;
@@ -138,13 +138,13 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
 
 /// The PEs of this PE's node, and this PE's socket or its connection to the first of them.
 struct Meeting {
-  std::vector<int> pes;        ///< ascending; the first is the centre
-  bootstrap::UniqueFd socket;  ///< on the first PE: listens; on the others: connected and introduced to the first
+  std::vector<int> pes;   ///< ascending; the first is the centre
+  base::UniqueFd socket;  ///< on the first PE: listens; on the others: connected and introduced to the first
 };
 
 /// Connects to the first PE of a node and sends this PE's introduction.
-base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int first, const PeCard& card,
-                                        const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
+base::Result<base::UniqueFd> reach(const bootstrap::Exchange& exchange, int first, const PeCard& card,
+                                   const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
   base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
   const char* remedy =
@@ -231,7 +231,7 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   if (group.position == 0) {
     star = bootstrap::make_star_centre(std::move(meeting.socket), std::move(group));
   } else {
-    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> {
       if (meeting.socket) return std::move(meeting.socket);
       return base::fail(ECONNRESET,
                         "PE %d left the job while the PEs of this node connected; see the error message of PE %d",

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 #include "shmem/bootstrap/exchange.hpp"
-#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::node {
 
@@ -34,9 +34,9 @@ class Node {
   /// Collective over the node's PEs, one thread each. Sends `fd` (-1: none; the caller keeps it) to all other PEs.
   /// Returns the descriptors by position in pes(); this PE's own entry is empty. Also gathers `size_bytes` of `mine`
   /// (at most 256, the same on all PEs) in `all`. Errors: as Exchange::allgather.
-  [[nodiscard]] virtual base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine,
-                                                                                    std::size_t size_bytes, void* all,
-                                                                                    const char* step) noexcept = 0;
+  [[nodiscard]] virtual base::Result<std::vector<base::UniqueFd>> exchange_fds(int fd, const void* mine,
+                                                                               std::size_t size_bytes, void* all,
+                                                                               const char* step) noexcept = 0;
 
   /// Returns false if the process of that PE of this node has ended in any way, or its Node was destroyed; true for a
   /// PE of another node. One system call; any thread. A forked child does not count as alive; a child created without

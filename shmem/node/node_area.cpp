@@ -38,14 +38,14 @@ struct flock lock_of(std::size_t index) noexcept {
 
 }  // namespace
 
-base::Result<bootstrap::UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
+base::Result<base::UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
   if (size_bytes > SIZE_MAX / 4)
     return base::fail(EINVAL, "cannot create %zu bytes of memory for the PEs of this node: the size is too large",
                       size_bytes);
   const std::size_t total = head_bytes_of(n_pes) + in_pages(size_bytes);
   auto made = base::make_memory_file("gdrkit-shmem", total, MFD_ALLOW_SEALING);
   if (!made) return base::pass(made);
-  bootstrap::UniqueFd file(*made);
+  base::UniqueFd file(*made);
   // No PE can then shrink the area while others use it.
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return base::fail(errno, "cannot seal %zu bytes of memory for the PEs of this node: %s", total,
@@ -71,7 +71,7 @@ base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t ind
   // the file again.
   char path[40];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  area->lock_ = bootstrap::PrivateFd(bootstrap::UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
+  area->lock_ = bootstrap::PrivateFd(base::UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
   struct flock lock = lock_of(index);
   if (!area->lock_ || ::fcntl(area->lock_.get(), F_OFD_SETLK, &lock) != 0) {
     return base::fail(errno, "cannot mark this PE as alive: locking %s failed: %s", path, std::strerror(errno));

@@ -18,7 +18,7 @@ namespace gdrkit::shmem_impl::node {
 /// thread of another PE in the same process keeps nothing alive, and a forked child closes its copy (PrivateFd).
 class NodeArea {
  public:
-  [[nodiscard]] static base::Result<bootstrap::UniqueFd> create(std::size_t n_pes, std::size_t size_bytes);
+  [[nodiscard]] static base::Result<base::UniqueFd> create(std::size_t n_pes, std::size_t size_bytes);
   /// Maps the file and locks `index`.
   [[nodiscard]] static base::Result<std::unique_ptr<NodeArea>> open(int file, std::size_t index, std::size_t n_pes,
                                                                     std::size_t size_bytes);

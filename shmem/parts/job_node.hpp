@@ -21,9 +21,8 @@ class JobNode final : public node::Node {
   [[nodiscard]] bool has(int pe) const noexcept override { return node_->has(pe); }
   [[nodiscard]] int index_of(int pe) const noexcept override { return node_->index_of(pe); }
   [[nodiscard]] void* area() const noexcept override { return node_->area(); }
-  [[nodiscard]] base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine,
-                                                                            std::size_t size_bytes, void* all,
-                                                                            const char* step) noexcept override {
+  [[nodiscard]] base::Result<std::vector<base::UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes,
+                                                                       void* all, const char* step) noexcept override {
     return node_->exchange_fds(fd, mine, size_bytes, all, step);
   }
   [[nodiscard]] bool is_alive(int pe) noexcept override {

@@ -22,7 +22,7 @@
 namespace gdrkit::transfer::run {
 namespace {
 
-using shmem_impl::bootstrap::UniqueFd;
+using base::UniqueFd;
 
 constexpr std::chrono::milliseconds connect_limit{20};  // to the loopback; takes longer if the connection queue is full
 constexpr std::chrono::seconds release_limit{60};

@@ -140,7 +140,7 @@ TEST(LaunchEnvironment, ReportsConflictingVariables) {
 std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::string& token) {
   auto listener = bootstrap::listen_at(bootstrap::address_of_interface("lo").value()).value();
   const std::string root = bootstrap::address_of(listener.get()).value().text();
-  if (!has_listener) listener = bootstrap::UniqueFd();
+  if (!has_listener) listener = base::UniqueFd();
   return run_threads(3, [&](int pe) {
     bootstrap::LaunchEnvironment environment;
     environment.launcher = "a test";

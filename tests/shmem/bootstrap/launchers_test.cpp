@@ -92,8 +92,8 @@ class PmiServer {
     for (int pe = 0; pe < n_pes; ++pe) {
       std::array<int, 2> ends{-1, -1};
       if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) ADD_FAILURE() << "socketpair";
-      clients_.push_back(bootstrap::UniqueFd(ends[1]));
-      servers_.push_back(bootstrap::UniqueFd(ends[0]));
+      clients_.push_back(base::UniqueFd(ends[1]));
+      servers_.push_back(base::UniqueFd(ends[0]));
     }
   }
   [[nodiscard]] int client(int pe) const { return clients_[static_cast<std::size_t>(pe)].get(); }
@@ -117,7 +117,7 @@ class PmiServer {
         char bytes[1000];
         const ssize_t got = ::recv(servers_[i].get(), bytes, sizeof bytes, MSG_DONTWAIT);
         if (got == 0) {
-          servers_[i] = bootstrap::UniqueFd();
+          servers_[i] = base::UniqueFd();
           --open;
         }
         if (got > 0) unread[i].append(bytes, static_cast<std::size_t>(got));
@@ -162,8 +162,8 @@ class PmiServer {
     if (command == "finalize") say(i, "cmd=finalize_ack rc=0");
   }
 
-  std::vector<bootstrap::UniqueFd> clients_;
-  std::vector<bootstrap::UniqueFd> servers_;
+  std::vector<base::UniqueFd> clients_;
+  std::vector<base::UniqueFd> servers_;
   std::map<std::string, std::string> values_;
   std::string commands_;
 };

@@ -177,12 +177,12 @@ TEST(MeetingPlace, SupportsPathsLongerThanASocketAddress) {
 }
 
 /// A socket of that name in the folder, last changed `age_s` seconds ago. It listens while the result lives.
-bootstrap::UniqueFd left_over(const Folder& folder, const std::string& name, int age_s) {
+base::UniqueFd left_over(const Folder& folder, const std::string& name, int age_s) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = folder.path() + "/" + name;
   std::strcpy(address.sun_path, path.c_str());
-  bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
   EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(::listen(socket.get(), 8), 0);
   const timespec when{::time(nullptr) - age_s, 0};
@@ -199,7 +199,7 @@ TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
   left_over(folder, "gdrkit-shmem-old", two_days_s);
   left_over(folder, "gdrkit-shmem-of-another-machine", 3600);
   left_over(folder, "another-program", two_days_s);
-  const bootstrap::UniqueFd live = left_over(folder, "gdrkit-shmem-live", two_days_s);
+  const base::UniqueFd live = left_over(folder, "gdrkit-shmem-live", two_days_s);
   EXPECT_THAT(meet(2, folder.path(), ""), Each(std::string("0 1 ")));
   const auto exists = [&](const char* name) { return std::filesystem::exists(folder.path() + "/" + name); };
   EXPECT_FALSE(exists("gdrkit-shmem-old"));

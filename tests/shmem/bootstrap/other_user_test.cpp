@@ -60,7 +60,7 @@ TEST_F(OtherUser, CannotJoin) {
     const secret::Key key = public_key_of(environment, own);
     const auto place = bootstrap::MeetingPlace::open("");
     // Connects without the library's check of PE 0's user.
-    bootstrap::UniqueFd socket;
+    base::UniqueFd socket;
     for (const bootstrap::Deadline deadline(1s); !socket && !deadline.has_passed();) {
       auto connected = place->connect(name_of(key), deadline);
       if (connected) socket = std::move(*connected);
@@ -72,9 +72,7 @@ TEST_F(OtherUser, CannotJoin) {
     group.n_pes = 2;
     group.secret = key;
     group.limit = 1s;
-    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
-      return std::move(socket);
-    };
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> { return std::move(socket); };
     return bootstrap::make_star_member(connect, group) ? "joined" : "refused";
   });
   EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 2 PEs: PE 1 did not connect")));

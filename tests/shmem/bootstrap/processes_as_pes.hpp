@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "shmem/bootstrap/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 
 namespace gdrkit::shmem_impl::tests {
 
@@ -24,7 +24,7 @@ inline std::vector<std::string> run_processes(int n_pes, const std::function<std
                                               const std::function<void()>& when_started = {}) {
   struct Child {
     pid_t id = -1;
-    bootstrap::UniqueFd pipe;
+    base::UniqueFd pipe;
   };
   std::vector<Child> children(static_cast<std::size_t>(n_pes));
   ::fflush(nullptr);
@@ -32,8 +32,8 @@ inline std::vector<std::string> run_processes(int n_pes, const std::function<std
     int ends[2] = {-1, -1};
     if (::pipe(ends) != 0) ADD_FAILURE() << "pipe";
     Child& child = children[static_cast<std::size_t>(pe)];
-    child.pipe = bootstrap::UniqueFd(ends[0]);
-    const bootstrap::UniqueFd out(ends[1]);
+    child.pipe = base::UniqueFd(ends[0]);
+    const base::UniqueFd out(ends[1]);
     child.id = ::fork();
     if (child.id == 0) {
       ::setpgid(0, 0);

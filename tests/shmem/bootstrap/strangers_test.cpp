@@ -31,7 +31,7 @@ using ::testing::StartsWith;
 
 /// A job whose address and secret the test can read.
 struct OpenJob {
-  bootstrap::UniqueFd listener;
+  base::UniqueFd listener;
   bootstrap::TcpAddress address;
   bootstrap::StarGroup group;
 
@@ -64,7 +64,7 @@ struct OpenJob {
     return gathered && all != group.pes ? "wrong numbers" : end_of(gathered);
   }
 
-  bootstrap::UniqueFd stranger() {
+  base::UniqueFd stranger() {
     return std::move(bootstrap::connect_to({address}, true, bootstrap::Deadline(10s)).value());
   }
 
@@ -79,12 +79,12 @@ struct OpenJob {
   }
 };
 
-void send_raw(const bootstrap::UniqueFd& socket, const void* words, std::size_t size) {
+void send_raw(const base::UniqueFd& socket, const void* words, std::size_t size) {
   static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
 }
 
 /// Receives until the other end closes the connection or `size` bytes have arrived.
-std::string receive_raw(const bootstrap::UniqueFd& socket, std::size_t size) {
+std::string receive_raw(const base::UniqueFd& socket, std::size_t size) {
   ::fcntl(socket.get(), F_SETFL, 0);
   std::string words(size, '\0');
   const ssize_t got = ::recv(socket.get(), words.data(), size, MSG_WAITALL);
@@ -92,7 +92,7 @@ std::string receive_raw(const bootstrap::UniqueFd& socket, std::size_t size) {
   return words;
 }
 
-bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
+bootstrap::Challenge challenge_on(const base::UniqueFd& socket) {
   bootstrap::Challenge challenge;
   const std::string words = receive_raw(socket, sizeof challenge);
   EXPECT_EQ(words.size(), sizeof challenge);
@@ -101,19 +101,19 @@ bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
 }
 
 /// Sends the proof that a member sends after its hello.
-void prove(const bootstrap::UniqueFd& socket, const secret::Key& secret, const bootstrap::Hello& hello) {
+void prove(const base::UniqueFd& socket, const secret::Key& secret, const bootstrap::Hello& hello) {
   const secret::Digest proof = bootstrap::proof_of_member(secret, hello, challenge_on(socket).nonce);
   send_raw(socket, &proof, sizeof proof);
 }
 
 TEST(Strangers, DoNotInterruptAJob) {
   OpenJob job = OpenJob::make(3, long_limit);
-  const bootstrap::UniqueFd silent = job.stranger();
-  const bootstrap::UniqueFd half = job.stranger();
+  const base::UniqueFd silent = job.stranger();
+  const base::UniqueFd half = job.stranger();
   const bootstrap::Hello right = job.hello(1);
   send_raw(half, &right, sizeof right / 2);
-  { const bootstrap::UniqueFd leaving = job.stranger(); }
-  const bootstrap::UniqueFd talking = job.stranger();
+  { const base::UniqueFd leaving = job.stranger(); }
+  const base::UniqueFd talking = job.stranger();
   send_raw(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
@@ -122,7 +122,7 @@ TEST(Strangers, DoNotInterruptAJob) {
 std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key& secret, const bootstrap::Hello& hello,
                                                               const bootstrap::Challenge& said)>& answer) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const bootstrap::UniqueFd stranger = job.stranger();
+  const base::UniqueFd stranger = job.stranger();
   const bootstrap::Hello hello = job.hello(1);
   send_raw(stranger, &hello, sizeof hello);
   std::string heard;
@@ -164,7 +164,7 @@ TEST(Strangers, SendsNothingToPesWithoutTheSecret) {
 
 TEST(Strangers, AcceptsPesWithTheSecret) {
   OpenJob job = OpenJob::make(2, 1s);
-  const bootstrap::UniqueFd member = job.stranger();
+  const base::UniqueFd member = job.stranger();
   const bootstrap::Hello hello = job.hello(1);
   send_raw(member, &hello, sizeof hello);
   std::thread later([&] {
@@ -181,7 +181,7 @@ TEST(Strangers, AcceptsPesWithTheSecret) {
 
 TEST(Strangers, PesConnectDespiteManyForeignConnections) {
   OpenJob job = OpenJob::make(2, long_limit);
-  std::vector<bootstrap::UniqueFd> flood;
+  std::vector<base::UniqueFd> flood;
   for (int i = 0; i < 300; ++i) flood.push_back(job.stranger());
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
@@ -189,7 +189,7 @@ TEST(Strangers, PesConnectDespiteManyForeignConnections) {
 TEST(Strangers, RandomBytesDoNotInterruptAJob) {
   OpenJob job = OpenJob::make(2, long_limit);
   std::mt19937 random(17);
-  std::vector<bootstrap::UniqueFd> strangers;
+  std::vector<base::UniqueFd> strangers;
   for (int i = 0; i < 50; ++i) {
     char bytes[200];
     for (char& byte : bytes) byte = static_cast<char>(random());
@@ -214,7 +214,7 @@ TEST(Strangers, RejectsAPeWithAnotherToken) {
 
 TEST(Strangers, ReportsAPeOfAnotherRelease) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const bootstrap::UniqueFd newer = job.stranger();
+  const base::UniqueFd newer = job.stranger();
   bootstrap::Hello words = job.hello(1);
   words.version = bootstrap::star_version + 1;
   send_raw(newer, &words, sizeof words);
@@ -225,7 +225,7 @@ TEST(Strangers, ReportsAPeOfAnotherRelease) {
 
 TEST(Strangers, ReportsAPeThatSendsInvalidData) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const bootstrap::UniqueFd member = job.stranger();
+  const base::UniqueFd member = job.stranger();
   const bootstrap::Hello words = job.hello(1);
   send_raw(member, &words, sizeof words);
   const std::string nonsense(sizeof(bootstrap::Frame), 'x');
@@ -250,8 +250,8 @@ std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, co
   behind.group = job.group;
   std::thread relaying([&] {
     ASSERT_EQ(bootstrap::wait_for(relay.listener.get(), POLLIN, bootstrap::Deadline(10s)), 0);
-    const bootstrap::UniqueFd member(::accept4(relay.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    const bootstrap::UniqueFd centre = job.stranger();
+    const base::UniqueFd member(::accept4(relay.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const base::UniqueFd centre = job.stranger();
     std::size_t done[2] = {0, 0};
     for (;;) {
       pollfd entries[2] = {{centre.get(), POLLIN, 0}, {member.get(), POLLIN, 0}};
@@ -320,9 +320,9 @@ TEST(Strangers, PesTimeOutIfAnotherProgramHoldsPeZerosPort) {
     OpenJob job = OpenJob::make(2, 300ms);
     std::atomic<bool> is_done{false};
     std::thread holder([&] {
-      std::vector<bootstrap::UniqueFd> accepted;
+      std::vector<base::UniqueFd> accepted;
       while (!is_done) {
-        bootstrap::UniqueFd socket(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        base::UniqueFd socket(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (!socket) std::this_thread::sleep_for(5ms);
         if (!socket || is_silent) {
           if (socket) accepted.push_back(std::move(socket));
@@ -344,8 +344,8 @@ TEST(Strangers, ProgramOnPeZerosPortReceivesNoSecret) {
   OpenJob job = OpenJob::make(2, 1s);
   std::string heard;
   std::thread holder([&] {
-    bootstrap::UniqueFd socket;
-    while (!socket) socket = bootstrap::UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    base::UniqueFd socket;
+    while (!socket) socket = base::UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     heard = receive_raw(socket, sizeof(bootstrap::Hello));
     bootstrap::Challenge challenge;
     std::memcpy(challenge.magic, bootstrap::star_magic, sizeof challenge.magic);
@@ -358,7 +358,7 @@ TEST(Strangers, ProgramOnPeZerosPortReceivesNoSecret) {
     send_raw(socket, &frame, sizeof frame);
     send_raw(socket, text.data(), text.size());
     heard += receive_raw(socket, 1000);
-    job.listener = bootstrap::UniqueFd();
+    job.listener = base::UniqueFd();
   });
   const std::string end = job.run(1);
   holder.join();

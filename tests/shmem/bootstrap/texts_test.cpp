@@ -81,7 +81,7 @@ TEST(TcpAddress, ConnectsOverIpV6) {
 TEST(TcpAddress, WaitsForALaterListener) {
   auto early = listen_at(address_of_interface("lo").value());
   const TcpAddress address = address_of(early->get()).value();
-  early = UniqueFd();
+  early = base::UniqueFd();
   EXPECT_TRUE(failed(connect_to({address}, false, Deadline(100ms)), ETIMEDOUT, testing::HasSubstr(address.text())));
   EXPECT_TRUE(failed(connect_to({address}, true, Deadline(10s)), ECONNRESET));
 }

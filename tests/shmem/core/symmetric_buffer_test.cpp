@@ -314,7 +314,7 @@ TEST(SymmetricBuffer, CopiesIntoMemoryThatCannotBePinned) {
     constexpr std::size_t size = std::size_t{2} << 20;
     constexpr std::size_t page = platform::emulated_page_bytes;
     // Kind 1: managed memory.
-    const bootstrap::UniqueFd file(::memfd_create("gdrkit-emulated:1:2097152", MFD_CLOEXEC));
+    const base::UniqueFd file(::memfd_create("gdrkit-emulated:1:2097152", MFD_CLOEXEC));
     ASSERT_EQ(::ftruncate(file.get(), size), 0);
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* const reserved = ::mmap(nullptr, 2 * size, PROT_NONE, flags, -1, 0);

@@ -170,7 +170,7 @@ class FileLimit {
 
 /// The lowest number that no file has.
 rlim_t next_file() {
-  const bootstrap::UniqueFd next(::dup(2));
+  const base::UniqueFd next(::dup(2));
   return static_cast<rlim_t>(next.get());
 }
 

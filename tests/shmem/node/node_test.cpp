@@ -74,9 +74,9 @@ TEST(Node, SharesZeroedMemory) {
 
 /// Every second PE sends a file whose content is its number.
 std::string pass_files(node::Node& node, int pe) {
-  bootstrap::UniqueFd file;
+  base::UniqueFd file;
   if (pe % 2 == 0) {
-    file = bootstrap::UniqueFd(::memfd_create("test", MFD_CLOEXEC));
+    file = base::UniqueFd(::memfd_create("test", MFD_CLOEXEC));
     REQUIRE(::pwrite(file.get(), &pe, sizeof pe, 0) == sizeof pe);
   }
   const int mine = 100 + pe;
@@ -209,8 +209,8 @@ std::vector<std::string> local_names() {
   return names;
 }
 
-bootstrap::UniqueFd connect_as_stranger(const std::string& name) {
-  bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+base::UniqueFd connect_as_stranger(const std::string& name) {
+  base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name.data(), name.size());
@@ -220,7 +220,7 @@ bootstrap::UniqueFd connect_as_stranger(const std::string& name) {
 }
 
 TEST(Node, IgnoresForeignConnectionsToItsSocket) {
-  std::vector<bootstrap::UniqueFd> strangers;
+  std::vector<base::UniqueFd> strangers;
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 2) {
       // The sockets of PEs 0 and 1 listen, and both wait for this PE.

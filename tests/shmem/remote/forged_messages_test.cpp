@@ -19,7 +19,7 @@
 #include <system_error>
 #include <vector>
 
-#include "shmem/bootstrap/unique_fd.hpp"
+#include "base/unique_fd.hpp"
 #include "shmem/remote/message.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
@@ -166,7 +166,7 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
   }
   const std::string folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   // Opened here, because the other user may not be able to enter the folder.
-  const bootstrap::UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
+  const base::UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
   if (!program) return "not built";
   const std::string as_other = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
   const std::string command = as_other + "timeout 20 /proc/self/fd/" + std::to_string(program.get()) + " " +

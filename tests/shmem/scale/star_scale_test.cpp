@@ -36,8 +36,8 @@ struct Meeting {
   sockaddr_un address{};
   socklen_t address_bytes = 0;
 
-  bootstrap::UniqueFd listen() {
-    bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::UniqueFd listen() {
+    base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     address.sun_family = AF_UNIX;
     address_bytes = sizeof(sa_family_t);  // Linux chooses a name
     EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), address_bytes), 0);
@@ -46,8 +46,8 @@ struct Meeting {
     EXPECT_EQ(::listen(socket.get(), 4096), 0);
     return socket;
   }
-  [[nodiscard]] bootstrap::UniqueFd connect() const {
-    bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  [[nodiscard]] base::UniqueFd connect() const {
+    base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), address_bytes), 0);
     return socket;
   }
@@ -159,7 +159,7 @@ class SimulatedMembers {
     ASSERT_EQ(codes_[i].to_member.next(frame, {reinterpret_cast<const std::uint8_t*>(answer_.data()), payload_bytes}),
               code);
   }
-  std::vector<bootstrap::UniqueFd> sockets_;
+  std::vector<base::UniqueFd> sockets_;
   std::vector<bootstrap::Hello> hellos_;
   std::vector<bootstrap::FrameCodes> codes_;
   std::vector<char> answer_;
@@ -176,15 +176,13 @@ StarMeasured measure_star(int n_pes) {
   StarMeasured measured;
   const std::size_t before = gdrkit::tests::count_descriptors();
   Meeting meeting;
-  bootstrap::UniqueFd listener = meeting.listen();
+  base::UniqueFd listener = meeting.listen();
   const auto begin = std::chrono::steady_clock::now();
   std::thread centre([&] {
     measured.centre = gather_as(bootstrap::make_star_centre(std::move(listener), group_of(0, n_pes)), 0, n_pes);
   });
   std::thread member([&] {
-    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
-      return meeting.connect();
-    };
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> { return meeting.connect(); };
     measured.member = gather_as(bootstrap::make_star_member(connect, group_of(1, n_pes)), 1, n_pes);
   });
   SimulatedMembers others(meeting, n_pes);
