@@ -33,6 +33,7 @@ struct ShmemJobOptions {
   bool is_p2p_disabled = false;
   std::function<int(int pe)> machine_of = nullptr;  ///< with is_p2p_disabled: PEs with equal numbers share a node
   shmem_impl::transport::RemoteWay remote_way = shmem_impl::transport::RemoteWay::automatic;
+  std::chrono::milliseconds remote_silence{7000};  ///< as in shmem_impl::parts::ConnectionOptions
   std::string reading_engine = "";
   const platform::UcxCalls* ucx_calls = nullptr;
   int only_pe_with_ucx_calls = -1;  ///< -1: all PEs
@@ -135,6 +136,7 @@ inline void run_pe_threads(const ShmemJobOptions& job, const std::function<void(
     options.is_p2p_disabled = job.is_p2p_disabled;
     if (job.machine_of) options.machine = job.machine_of(number);
     options.remote_way = job.remote_way;
+    options.remote_silence = job.remote_silence;
     options.reading_engine = job.reading_engine;
     if (job.only_pe_with_ucx_calls == -1 || job.only_pe_with_ucx_calls == number) options.ucx_calls = job.ucx_calls;
     options.allgather_argument = &member;
