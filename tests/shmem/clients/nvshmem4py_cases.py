@@ -45,6 +45,16 @@ class Job:
         self.stream = device.create_stream()
         self.pe, self.n_pes = nvshmem.my_pe(), nvshmem.n_pes()
         self.next, self.before = (self.pe + 1) % self.n_pes, (self.pe - 1) % self.n_pes
+        self.buffers = []
+
+    def buffer(self, size):
+        """Returns symmetric memory, which is freed after the case. Collective."""
+        self.buffers.append(self.core.buffer(size))
+        return self.buffers[-1]
+
+    def free_buffers(self):
+        while self.buffers:
+            self.core.free(self.buffers.pop(0))
 
     def end_stream(self, stream=None):
         """Waits until the stream of every PE has completed."""
@@ -122,7 +132,7 @@ def queries(job):
 @case("host")
 def puts_and_gets(job):
     size = 4000
-    target, source = job.core.buffer(size), job.core.buffer(size)
+    target, source = job.buffer(size), job.buffer(size)
     for put in (job.core.put, job.core.put_nbi):
         write(target, np.zeros(1000, "int32"))
         write(source, numbers(job.pe))
@@ -139,13 +149,11 @@ def puts_and_gets(job):
         job.stream.sync()
         assert np.array_equal(read(target, "int32", 1000), numbers(job.next)), get.__name__
     job.end_stream()
-    job.core.free(target)
-    job.core.free(source)
 
 
 @case("host")
 def flush(job):
-    target, source = job.core.buffer(64), job.core.buffer(64)
+    target, source = job.buffer(64), job.buffer(64)
     write(source, numbers(1, 16))
     job.end_stream()
     job.core.put_nbi(target, source, remote_pe=job.next, stream=job.stream)
@@ -156,13 +164,11 @@ def flush(job):
     finally:
         job.end_stream()
         assert np.array_equal(read(target, "int32", 16), numbers(1, 16))
-        job.core.free(target)
-        job.core.free(source)
 
 
 @case("host")
 def signals(job):
-    target, source, signal = job.core.buffer(4096), job.core.buffer(4096), job.core.buffer(8)
+    target, source, signal = job.buffer(4096), job.buffer(4096), job.buffer(8)
     write(source, numbers(job.pe))
     write(signal, np.zeros(1, "uint64"))
     job.end_stream()
@@ -182,56 +188,48 @@ def signals(job):
     job.stream.sync()
     assert job.core.signal_fetch(signal) == 77
     job.end_stream()
-    for buffer in (target, source, signal):
-        job.core.free(buffer)
 
 
 @case("host")
 def peer_buffers(job):
-    buffer = job.core.buffer(4096)
+    buffer = job.buffer(4096)
     write(buffer, numbers(job.pe))
     job.end_stream()
     peer = job.core.get_peer_buffer(buffer, job.next)
     assert np.array_equal(read(peer, "int32", 1000), numbers(job.next))
     job.end_stream()
-    job.core.free(buffer)
 
 
 @case("host")
 def collectives_of_buffers(job):
     count = 1024
     part = count // job.n_pes
-    source, target = job.core.buffer(4 * count), job.core.buffer(4 * count * job.n_pes)
-    small = job.core.buffer(4 * part)
-    whole = job.core.buffer(4 * count)
-    of = [numbers(pe, count) for pe in range(job.n_pes)]
-    write(source, of[job.pe])
-    job.end_stream()
+    source, target = job.buffer(4 * count), job.buffer(4 * count * job.n_pes)
+    small, whole = job.buffer(4 * part), job.buffer(4 * count)
+    own = slice(job.pe * part, (job.pe + 1) * part)
     world = job.core.Teams.TEAM_WORLD
-
-    def run(kind, dest, expected, **options):
-        job.core.collective_on_buffer(kind, world, dest, source, dtype="int32", stream=job.stream, **options)
+    for name, dtype in (("int32", "int32"), ("float", "float32")):
+        of = [numbers(pe, count, dtype) for pe in range(job.n_pes)]
+        write(source, of[job.pe])
         job.end_stream()
-        seen = read(dest, "int32", len(expected))
-        assert np.array_equal(seen, expected), f"{kind}: {seen[:4]} instead of {expected[:4]}"
-
-    run("reduce", whole, sum(of), op="sum")
-    run("reduce", whole, np.maximum.reduce(of), op="max")
-    run("reducescatter", small, sum(of)[job.pe * part:(job.pe + 1) * part], op="sum")
-    run("fcollect", target, np.concatenate(of))
-    run("alltoall", whole, np.concatenate([one[job.pe * part:(job.pe + 1) * part] for one in of]))
-    run("broadcast", whole, of[job.n_pes - 1], root=job.n_pes - 1)
+        for kind, dest, options, expected in (
+                ("reduce", whole, {"op": "sum"}, sum(of)), ("reduce", whole, {"op": "max"}, np.maximum.reduce(of)),
+                ("reducescatter", small, {"op": "sum"}, sum(of)[own]), ("fcollect", target, {}, np.concatenate(of)),
+                ("alltoall", whole, {}, np.concatenate([one[own] for one in of])),
+                ("broadcast", whole, {"root": job.n_pes - 1}, of[job.n_pes - 1])):
+            job.core.collective_on_buffer(kind, world, dest, source, dtype=name, stream=job.stream, **options)
+            job.end_stream()
+            seen = read(dest, dtype, len(expected))
+            assert np.array_equal(seen, expected), f"{kind} of {name}: {seen[:4]} instead of {expected[:4]}"
     for barrier in (job.core.barrier, job.core.sync):
         barrier(world, stream=job.stream)
     job.core.sync_all(stream=job.stream)
     job.end_stream()
-    for buffer in (source, target, small, whole):
-        job.core.free(buffer)
 
 
 @case("host")
 def atomics(job):
-    buffer = job.core.buffer(64)
+    buffer = job.buffer(64)
     core = job.core
     for dtype in ("int32", "uint32", "int64", "uint64"):
         write(buffer, np.array([10 * (job.pe + 1), 7], dtype))
@@ -258,7 +256,16 @@ def atomics(job):
     job.end_stream()
     assert core.atomic_fetch(buffer, remote_pe=job.pe, dtype="float") == 2.5
     job.end_stream()
-    core.free(buffer)
+
+
+def expect_sum_of_ranks(job, team):
+    """Reduces by a team of all PEs."""
+    source, target = job.buffer(64), job.buffer(64)
+    write(source, np.full(16, job.pe + 1, "int32"))
+    job.end_stream()
+    job.core.collective_on_buffer("reduce", team, target, source, dtype="int32", op="sum", stream=job.stream)
+    job.end_stream()
+    assert read(target, "int32", 16)[3] == job.n_pes * (job.n_pes + 1) // 2
 
 
 @case("host")
@@ -277,18 +284,11 @@ def teams(job):
     _, column = job.core.team_split_2d(world, job.n_pes, config, 0, columns, 0, new_team_name="GRID")
     assert job.core.team_n_pes(column) == 1
     assert isinstance(job.core.team_get_config(same).num_contexts, int)
-    source, target = job.core.buffer(64), job.core.buffer(64)
-    write(source, np.full(16, job.pe + 1, "int32"))
-    job.end_stream()
-    job.core.collective_on_buffer("reduce", same, target, source, dtype="int32", op="sum", stream=job.stream)
-    job.end_stream()
-    assert read(target, "int32", 16)[3] == job.n_pes * (job.n_pes + 1) // 2
+    expect_sum_of_ranks(job, same)
     for team in ("SAME", "GRID_Y"):
         job.core.team_destroy(team)
     if last is not None:
         job.core.team_destroy("LAST")
-    for buffer in (source, target):
-        job.core.free(buffer)
 
 
 @case("host", needs_gpu=True)
@@ -296,7 +296,7 @@ def registered_buffers(job):
     """Memory of cuMemCreate, which both libraries can register."""
     from cuda.bindings import driver
     from cuda.core import Buffer
-    first = job.core.buffer(64)  # nvshmem4py makes its memory resource at the first allocation
+    job.buffer(64)  # nvshmem4py makes its memory resource at the first allocation
     size = 4 << 20
     properties = driver.CUmemAllocationProp()
     properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -315,23 +315,20 @@ def registered_buffers(job):
     try:
         registered = job.core.register_external_buffer(external)
     except job.core.NvshmemError as error:
-        job.core.free(first)
         raise Unsupported(error) from error
     job.end_stream()
-    target = job.core.buffer(4000)
+    target = job.buffer(4000)
     job.core.get(target, registered, remote_pe=job.next, stream=job.stream)
     job.end_stream()
     assert np.array_equal(read(target, "int32", 1000), numbers(job.next))
     job.core.unregister_external_buffer(registered)
-    for buffer in (first, target):
-        job.core.free(buffer)
 
 
 @case("host")
 def teams_from_a_unique_id(job):
     """All PEs in the opposite order."""
     config = job.core.TeamConfig()
-    word, gathered = job.core.buffer(8), job.core.buffer(8 * job.n_pes)
+    word, gathered = job.buffer(8), job.buffer(8 * job.n_pes)
     made = job.core.get_team_unique_id()  # by every PE; all use that of PE 0
     write(word, np.array([ctypes.c_uint64.from_address(made.ptr).value], "uint64"))
     world = job.core.Teams.TEAM_WORLD
@@ -348,20 +345,17 @@ def teams_from_a_unique_id(job):
     job.end_stream()
     assert list(read(gathered, "uint64", job.n_pes)) == list(reversed(range(job.n_pes)))
     job.core.team_destroy("BACKWARDS")
-    for buffer in (word, gathered):
-        job.core.free(buffer)
 
 
 @case("host")
 def multicast(job):
-    buffer = job.core.buffer(2 << 20)
+    buffer = job.buffer(2 << 20)
     try:
         job.core.get_multicast_buffer(job.core.Teams.TEAM_SHARED, buffer)
     except job.core.NvshmemError as error:
         raise Unsupported(error) from error
     finally:
         job.end_stream()
-        job.core.free(buffer)
 
 
 @case("host", needs_gpu=True)
@@ -398,7 +392,7 @@ def kernels_with_headers_of_gdrkit(job):
     code = Program(RING, "c++", options).compile("cubin")
     library = job.core.NvshmemKernelObject.from_obj(code)
     job.core.library_init(library)
-    inbox, outbox, signal = job.core.buffer(4000), job.core.buffer(4000), job.core.buffer(8)
+    inbox, outbox, signal = job.buffer(4000), job.buffer(4000), job.buffer(8)
     write(outbox, numbers(job.pe))
     write(signal, np.zeros(1, "uint64"))
     job.end_stream()
@@ -407,14 +401,12 @@ def kernels_with_headers_of_gdrkit(job):
     job.end_stream()
     assert np.array_equal(read(inbox, "int32", 1000), numbers(job.before))
     job.core.library_finalize(library)
-    for buffer in (inbox, outbox, signal):
-        job.core.free(buffer)
 
 
 @case("host")
 def wrong_arguments(job):
     core = job.core
-    buffer = core.buffer(64)
+    buffer = job.buffer(64)
     for function in (lambda: core.put(buffer, 5, remote_pe=job.next, stream=job.stream),
                      lambda: core.get_peer_buffer(buffer, job.n_pes + 5),
                      lambda: core.collective_on_buffer("shuffle", 0, buffer, buffer, dtype="int32", stream=job.stream),
@@ -424,7 +416,6 @@ def wrong_arguments(job):
         except (core.NvshmemInvalid, core.NvshmemError):
             continue
         raise AssertionError("no error")
-    core.free(buffer)
 
 
 # CuPy's arrays.
@@ -444,7 +435,7 @@ def arrays(job):
         assert float(target[9, 99]) == 1000 * job.before + 999
         peer = core.get_peer_array(source, job.next)
         assert float(peer.sum()) == count * (count - 1) / 2 + 1000 * job.next * count
-        signal = core.buffer(8)
+        signal = job.buffer(8)
         write(signal, np.zeros(1, "uint64"))
         cupy.cuda.Device().synchronize()
         job.end_stream()
@@ -462,7 +453,6 @@ def arrays(job):
         assert int(word[2]) == job.pe + 3
         fortran, raw = core.array((4, 2), dtype="int32", morder="F"), core.bytearray((16,))
         assert fortran.shape == (4, 2) and raw.size == 16
-        core.free(signal)
         for array in (target, source, word, fortran, raw):
             core.free_array(array)
 
@@ -559,14 +549,7 @@ def collectives_of_tensors(job):
 
 @case("mpi")
 def sum_of_ranks(job):
-    source, target = job.core.buffer(64), job.core.buffer(64)
-    write(source, np.full(16, job.pe + 1, "int32"))
-    job.end_stream()
-    job.core.collective_on_buffer("reduce", 0, target, source, dtype="int32", op="sum", stream=job.stream)
-    job.end_stream()
-    assert read(target, "int32", 16)[3] == job.n_pes * (job.n_pes + 1) // 2
-    for buffer in (source, target):
-        job.core.free(buffer)
+    expect_sum_of_ranks(job, job.core.Teams.TEAM_WORLD)
 
 
 def run_cases(job, group):
@@ -583,9 +566,11 @@ def run_cases(job, group):
             result = f"skipped: {error}"
         except Exception as error:  # pylint: disable=broad-exception-caught
             failed += 1
+            job.buffers.clear()  # the other PEs may not free theirs
             where = traceback.extract_tb(error.__traceback__)
             line = next(entry.lineno for entry in reversed(where) if entry.filename == __file__)
             result = f"failed: {type(error).__name__} {getattr(error, 'msg', error)} (line {line})"
+        job.free_buffers()
         sys.stdout.write(f"PE {job.pe} {its_group}.{function.__name__}: {result}\n")
         sys.stdout.flush()
     return failed
@@ -619,6 +604,7 @@ def by_unique_id(rank, ranks):
         device = device_of(rank)
         device.set_current()
         core.init(device=device, uid=unique_id, rank=rank, nranks=ranks, initializer_method="uid")
+        assert (core.my_pe(), core.n_pes()) == (rank, ranks)
         return Job(core, device)
     return start
 
