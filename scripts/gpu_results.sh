@@ -125,7 +125,6 @@ for part in $parts; do
       keep_json bandwidth_nvbandwidth 500 "$build/bin/gdrkit" bandwidth -j
       ;;
     clients)
-      keep pytorch 300 python3 "$here/tests/gpu/clients/pytorch_mapping.py" "$build/lib"
       keep nccl 200 python3 "$here/tests/gpu/clients/nccl_two_ranks.py" "$build/lib"
       ;;
     shmem)
@@ -181,7 +180,7 @@ for part in $parts; do
       XDG_CACHE_HOME=$cache keep measure_engines 300 "$build/tests/bin/measure_engines"
       XDG_CACHE_HOME=$(mktemp -d) keep measure_engines_by_table 300 "$build/tests/bin/measure_engines"
       GDRKIT_REQUIRE=gpu keep memory_model 200 "$build/tests/bin/memory_model_gpu_test"
-      keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/lib"
+      keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/python"
       ;;
     python)
       # The wheel made by "./run test python", in its own folder; NumPy, PyTorch and pytest are those of the machine.

@@ -162,6 +162,56 @@ with shmem.init():
     main(shmem.my_pe(), shmem.n_pes())
 """
 
+# Tensors of any place in an allocation, blocks that the allocator reuses, and a graph whose input and output are mapped
+# during capture.
+ALLOCATOR = """
+import gdrkit, torch
+def random_bytes(count):
+    return bytes(torch.randint(0, 256, (count,), dtype=torch.uint8).tolist())
+def check_tensor(tensor, name):
+    content = tensor.view(torch.uint8).flatten()
+    with gdrkit.map(tensor) as mapping:
+        data = random_bytes(min(mapping.nbytes, 1 << 20))
+        mapping.write(0, data)
+        assert bytes(content[:len(data)].cpu().tolist()) == data, name + ": PyTorch reads other data than was written"
+        content.random_(0, 256)
+        torch.cuda.synchronize()
+        for part in (slice(0, 65536), slice(-100, None)):
+            expected = bytes(content[part].cpu().tolist())
+            offset = 0 if part.start == 0 else mapping.nbytes - len(expected)
+            assert mapping.read(offset, len(expected)) == expected, name + ": the mapping returns other data than the GPU wrote"
+check_tensor(torch.empty(100, dtype=torch.float32, device="cuda"), "small tensor")
+check_tensor(torch.empty(3, 1000, 1000, dtype=torch.float16, device="cuda"), "3x1000x1000 half")
+large = torch.empty(100_000_000, dtype=torch.uint8, device="cuda")
+check_tensor(large, "100 MB tensor")
+check_tensor(large[12_345_679:12_345_679 + 5_000_000], "slice at an odd address")
+for _ in range(20):
+    tensor = torch.empty(300_000, dtype=torch.uint8, device="cuda")
+    with gdrkit.map(tensor) as mapping:
+        data = random_bytes(4096)
+        mapping.write(1234, data)
+        assert bytes(tensor[1234:1234 + 4096].cpu().tolist()) == data, "a reused block"
+    del tensor, mapping
+torch.cuda.empty_cache()
+source, target = (torch.zeros(1024, dtype=torch.int32, device="cuda") for _ in range(2))
+stream = torch.cuda.Stream()
+with torch.cuda.stream(stream):
+    target.copy_(source * 3 + 1)
+torch.cuda.synchronize()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    target.copy_(source * 3 + 1)
+    into, out_of = gdrkit.map(source), gdrkit.map(target)
+for turn in range(50):
+    values = torch.arange(1024, dtype=torch.int32) + turn * 7
+    into.write(0, values.numpy())
+    graph.replay()
+    torch.cuda.synchronize()
+    assert out_of.read(0, 4096) == (values * 3 + 1).numpy().tobytes(), turn
+into.close()
+out_of.close()
+"""
+
 # In a process of its own: a second framework takes memory of the GPU until its process ends.
 WITH_JAX = """
 import jax
@@ -258,22 +308,9 @@ def test_a_mapping_keeps_the_tensors_memory(torch):
     del others
 
 
-def test_mapping_feeds_a_captured_graph(torch):
-    source, target = (torch.zeros(256, dtype=torch.int32, device="cuda") for _ in range(2))
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        target.copy_(source * 3 + 1)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        target.copy_(source * 3 + 1)
-        into, out_of = gdrkit.map(source), gdrkit.map(target)
-    for turn in range(20):
-        values = torch.arange(256, dtype=torch.int32) + turn
-        into.write(0, values.numpy())
-        graph.replay()
-        torch.cuda.synchronize()
-        assert out_of.read(0, 1024) == (values * 3 + 1).numpy().tobytes()
+@pytest.mark.parametrize("setting", ["backend:native", "expandable_segments:True", "backend:cudaMallocAsync"])
+def test_mappings_work_with_every_allocator(torch, setting):
+    run_ok(sys.executable, "-c", ALLOCATOR, PYTORCH_CUDA_ALLOC_CONF=setting)
 
 
 def test_wait_reads_data_written_by_a_stream(torch):

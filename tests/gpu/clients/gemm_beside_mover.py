@@ -3,47 +3,30 @@
 # SPDX-License-Identifier: MIT
 """Measures the slowdown of a matrix product while the mover stays on the GPU, and while it moves data.
 
-usage: gemm_beside_mover.py LIBRARY_FOLDER
+usage: gemm_beside_mover.py PACKAGE_FOLDER    PACKAGE_FOLDER contains the Python package gdrkit: build/python
 PyTorch's 8192^3 bf16 product (cuBLAS) runs alone, with an idle resident mover, and with 10 GB/s of 256 KiB reads. Short
 rounds alternate, because the GPU's power changes all of them from second to second. A loss is the median over the
 rounds, with its 95 % confidence interval. It is relative to the mean of the rounds alone before and after.
 Exits with 1 if an idle mover costs 1.5 % or more, or a moving one 3 % or more. The same is measured for a persistent
 product (Triton: one block per multiprocessor, each with many tiles), without a limit.
 """
-import ctypes
-import os
 import statistics
 import sys
 import threading
 import time
 
 ROUNDS, PRODUCTS, SIZE = 61, 8, 8192
-MOVER = 4  # GDRKIT_ENGINE_MOVER
 MODES = {"mover resident, idle": (64, 40e-6), "mover, 10 GB/s": (262144, 262144 / 10e9)}
 LIMITS = {"mover resident, idle": 1.5, "mover, 10 GB/s": 3.0}
-
-
-class MapOptions(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("mapping_type", ctypes.c_int32), ("engine", ctypes.c_int32), ("reserved", ctypes.c_int32)]
-
-
-def map_by(gdrkit, tensor, engine):
-    pin, pointer = ctypes.c_uint64(0), ctypes.c_void_p()
-    options = MapOptions(ctypes.sizeof(MapOptions), 0, engine, 0)
-    lib = gdrkit.lib
-    gdrkit.check(lib.gdrkit_pin(gdrkit.context, ctypes.c_uint64(tensor.data_ptr()), ctypes.c_size_t(tensor.numel()),
-                                ctypes.byref(pin)))
-    gdrkit.check(lib.gdrkit_map(pin, ctypes.byref(options), ctypes.byref(pointer)))
-    return pin
 
 
 class Reader(threading.Thread):
     """Reads a fixed number of bytes at each tick, as far as it can keep up."""
 
-    def __init__(self, gdrkit, pin, host, size, period):
+    def __init__(self, mapping, host, size, period):
         super().__init__()
-        self.call = lambda: gdrkit.check(gdrkit.lib.gdrkit_read(pin, ctypes.c_size_t(0), ctypes.c_void_p(host),
-                                                                ctypes.c_size_t(size)))
+        target = host[:size]
+        self.call = lambda: mapping.read_into(0, target)
         self.period, self.size, self.is_over, self.reads, self.seconds = period, size, False, 0, 0.0
 
     def run(self):
@@ -78,12 +61,12 @@ def interval(values):
     return ordered[max(0, int(middle - half))], ordered[min(len(values) - 1, int(middle + half))]
 
 
-def with_mover(torch, gdrkit, pin, host, product):
+def with_mover(torch, mapping, host, product):
     """Returns the times alone, and for each mode the losses in percent and the mover's rates."""
     alone, losses, rates = [rounds_ms(torch, product)], {mode: [] for mode in MODES}, {mode: [] for mode in MODES}
     for _ in range(ROUNDS):
         for mode, pace in MODES.items():
-            reader = Reader(gdrkit, pin, host.data_ptr(), *pace)
+            reader = Reader(mapping, host, *pace)
             reader.start()
             time.sleep(0.002)
             loaded = rounds_ms(torch, product)
@@ -114,7 +97,7 @@ def persistent_product(torch, a, b, c):
     return product
 
 
-def main(library_folder):
+def main(package_folder):
     try:
         import torch
     except ImportError:
@@ -123,15 +106,14 @@ def main(library_folder):
     if not torch.cuda.is_available():
         print("PyTorch found no GPU")
         return 77
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from gdrkit_ctypes import Gdrkit
+    sys.path.insert(0, package_folder)
+    import gdrkit
     sys.setswitchinterval(1e-5)
     a, b = (torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16) for _ in range(2))
     c = torch.empty_like(a)
     source = torch.zeros(1 << 20, dtype=torch.uint8, device="cuda")
-    host = torch.empty(1 << 20, dtype=torch.uint8, pin_memory=True)
-    gdrkit = Gdrkit(library_folder)
-    pin = map_by(gdrkit, source, MOVER)
+    host = torch.empty(1 << 20, dtype=torch.uint8, pin_memory=True).numpy()
+    mapping = gdrkit.map(source, engine="mover")
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}: {SIZE}^3 bf16, {ROUNDS} rounds of {PRODUCTS} products")
     failed = False
     for name, product in {"cuBLAS": lambda: torch.matmul(a, b, out=c), "persistent": persistent_product(torch, a, b, c)}.items():
@@ -140,14 +122,14 @@ def main(library_folder):
             continue
         for _ in range(3):
             rounds_ms(torch, product)
-        alone, losses, rates = with_mover(torch, gdrkit, pin, host, product)
+        alone, losses, rates = with_mover(torch, mapping, host, product)
         median = statistics.median(alone)
         print(f"{name}, alone: {median:.4f} ms, {2 * SIZE ** 3 / median / 1e9:.0f} TFLOP/s")
         for mode, each in losses.items():
             loss, (least, most) = statistics.median(each), interval(each)
             print(f"  {mode:22} loss {loss:+.2f} % (95 %: {least:+.2f} to {most:+.2f}), mover {statistics.median(rates[mode]):.2f} GB/s")
             failed = failed or (name == "cuBLAS" and loss >= LIMITS[mode])
-    gdrkit.close()
+    mapping.close()
     return 1 if failed else 0
 
 
