@@ -36,154 +36,125 @@ __device__ int other() { return (nvshmem_my_pe() + 1) % nvshmem_n_pes(); }
 
 // Steps. Each returns the number of errors that the calling thread found.
 
-struct numbers {
-  static __device__ int run(const Arguments& use) {
-    int wrong = nvshmem_my_pe() != nvshmem_team_my_pe(NVSHMEM_TEAM_WORLD) || nvshmem_n_pes() != 2;
-    wrong += nvshmem_team_n_pes(NVSHMEMX_TEAM_NODE) != 2 || nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) != 2;
-    wrong += nvshmem_team_n_pes(use.team) != 2 || nvshmem_team_my_pe(use.team) != 1 - nvshmem_my_pe();
-    return wrong + (nvshmem_team_translate_pe(use.team, 0, NVSHMEM_TEAM_WORLD) != 1);
+__device__ int numbers(const Arguments& use) {
+  int wrong = nvshmem_my_pe() != nvshmem_team_my_pe(NVSHMEM_TEAM_WORLD) || nvshmem_n_pes() != 2;
+  wrong += nvshmem_team_n_pes(NVSHMEMX_TEAM_NODE) != 2 || nvshmem_team_n_pes(NVSHMEM_TEAM_SHARED) != 2;
+  wrong += nvshmem_team_n_pes(use.team) != 2 || nvshmem_team_my_pe(use.team) != 1 - nvshmem_my_pe();
+  return wrong + (nvshmem_team_translate_pe(use.team, 0, NVSHMEM_TEAM_WORLD) != 1);
+}
+__device__ int pointers(const Arguments& use) {
+  const auto* peer = static_cast<int*>(nvshmem_ptr(use.source, other()));
+  if (peer == nullptr || nvshmem_ptr(use.source, nvshmem_my_pe()) != use.source) return 1;
+  return differences(peer, 1000 * other()) + (nvshmem_ptr(use.local, other()) != nullptr);
+}
+__device__ int barriers_by_block(const Arguments&) {
+  for (int i = 0; i < rounds; ++i) nvshmemx_barrier_all_block();
+  return 0;
+}
+__device__ int barriers_by_warp_and_thread(const Arguments& use) {
+  if (threadIdx.x < 32) {
+    for (int i = 0; i < rounds; ++i) nvshmemx_barrier_all_warp();
   }
-};
-struct pointers {
-  static __device__ int run(const Arguments& use) {
-    const auto* peer = static_cast<int*>(nvshmem_ptr(use.source, other()));
-    if (peer == nullptr || nvshmem_ptr(use.source, nvshmem_my_pe()) != use.source) return 1;
-    return differences(peer, 1000 * other()) + (nvshmem_ptr(use.local, other()) != nullptr);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < rounds; ++i) nvshmem_barrier_all();
+    nvshmem_sync_all();
   }
-};
-struct barriers_by_block {
-  static __device__ int run(const Arguments&) {
-    for (int i = 0; i < rounds; ++i) nvshmemx_barrier_all_block();
-    return 0;
+  __syncthreads();
+  nvshmemx_sync_all_block();
+  return 0;
+}
+__device__ int p_and_g(const Arguments& use) {
+  for (int i = threadIdx.x; i < count; i += blockDim.x) nvshmem_int_p(use.target + i, use.source[i], other());
+  nvshmemx_barrier_all_block();
+  int wrong = differences(use.target, 1000 * other());
+  for (int i = threadIdx.x; i < count; i += blockDim.x) {
+    wrong += nvshmem_int_g(use.target + i, other()) != use.source[i];
   }
-};
-struct barriers_by_warp_and_thread {
-  static __device__ int run(const Arguments& use) {
-    if (threadIdx.x < 32) {
-      for (int i = 0; i < rounds; ++i) nvshmemx_barrier_all_warp();
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      for (int i = 0; i < rounds; ++i) nvshmem_barrier_all();
-      nvshmem_sync_all();
-    }
-    __syncthreads();
-    nvshmemx_sync_all_block();
-    return 0;
+  return wrong;
+}
+__device__ int block_puts(const Arguments& use) {
+  int* const target = use.target;
+  constexpr int part = count / 4;
+  nvshmemx_putmem_block(target, use.source, part * sizeof(int), other());
+  nvshmemx_putmem_nbi_block(target + part, use.source + part, part * sizeof(int), other());
+  if (threadIdx.x < 32) {
+    nvshmemx_int_put_warp(target + 2 * part, use.source + 2 * part, part, other());
+    if (threadIdx.x == 0) nvshmem_int_put(target + 3 * part, use.source + 3 * part, part, other());
   }
-};
-struct p_and_g {
-  static __device__ int run(const Arguments& use) {
-    for (int i = threadIdx.x; i < count; i += blockDim.x) nvshmem_int_p(use.target + i, use.source[i], other());
-    nvshmemx_barrier_all_block();
-    int wrong = differences(use.target, 1000 * other());
-    for (int i = threadIdx.x; i < count; i += blockDim.x) {
-      wrong += nvshmem_int_g(use.target + i, other()) != use.source[i];
-    }
-    return wrong;
+  nvshmem_quiet();
+  nvshmemx_barrier_all_block();
+  return differences(target, 1000 * other());
+}
+__device__ int block_gets(const Arguments& use) {
+  constexpr int half = count / 2;
+  nvshmemx_getmem_block(use.local, use.source, half * sizeof(int), other());
+  nvshmemx_getmem_nbi_block(use.local + half, use.source + half, half * sizeof(int), other());
+  nvshmem_quiet();
+  __syncthreads();
+  return differences(use.local, 1000 * other());
+}
+__device__ int signal_words(const Arguments& use) {
+  nvshmemx_putmem_signal_block(use.target, use.source, count * sizeof(int), use.signal, 7, NVSHMEM_SIGNAL_SET, other());
+  if (threadIdx.x == 0) nvshmem_signal_wait_until(use.signal, NVSHMEM_CMP_EQ, 7);
+  __syncthreads();
+  const int wrong = differences(use.target, 1000 * other());
+  if (threadIdx.x == 0) {
+    nvshmem_fence();
+    nvshmemx_signal_op(use.signal + 1, 5, NVSHMEM_SIGNAL_ADD, other());
+    nvshmem_signal_wait_until(use.signal + 1, NVSHMEM_CMP_GE, 5);
+    nvshmem_uint64_wait_until(use.signal, NVSHMEM_CMP_NE, 0);
   }
-};
-struct block_puts {
-  static __device__ int run(const Arguments& use) {
-    int* const target = use.target;
-    constexpr int part = count / 4;
-    nvshmemx_putmem_block(target, use.source, part * sizeof(int), other());
-    nvshmemx_putmem_nbi_block(target + part, use.source + part, part * sizeof(int), other());
-    if (threadIdx.x < 32) {
-      nvshmemx_int_put_warp(target + 2 * part, use.source + 2 * part, part, other());
-      if (threadIdx.x == 0) nvshmem_int_put(target + 3 * part, use.source + 3 * part, part, other());
-    }
-    nvshmem_quiet();
-    nvshmemx_barrier_all_block();
-    return differences(target, 1000 * other());
+  __syncthreads();
+  return wrong;
+}
+__device__ int atomics(const Arguments& use) {
+  nvshmem_int_atomic_add(use.target, 1, other());
+  nvshmem_int_atomic_inc(use.target + 1, other());
+  nvshmemx_barrier_all_block();
+  if (threadIdx.x != 0) return 0;
+  int wrong = nvshmem_int_atomic_fetch(use.target, other()) != threads;
+  wrong += nvshmem_int_g(use.target + 1, other()) != threads;
+  wrong += nvshmem_int_atomic_compare_swap(use.target + 2, 0, 9, other()) != 0;
+  return wrong + (nvshmem_int_atomic_swap(use.target + 2, 8, other()) != 9);
+}
+__device__ int team_barriers(const Arguments& use) {
+  int wrong = 0;
+  for (int i = 0; i < rounds; ++i) {
+    if (threadIdx.x == 0) nvshmem_int_p(use.target, i + 1, other());
+    nvshmemx_barrier_block(use.team);
+    wrong += *static_cast<volatile int*>(use.target) != i + 1;
+    nvshmemx_team_sync_block(use.team);
   }
-};
-struct block_gets {
-  static __device__ int run(const Arguments& use) {
-    constexpr int half = count / 2;
-    nvshmemx_getmem_block(use.local, use.source, half * sizeof(int), other());
-    nvshmemx_getmem_nbi_block(use.local + half, use.source + half, half * sizeof(int), other());
-    nvshmem_quiet();
-    __syncthreads();
-    return differences(use.local, 1000 * other());
+  return wrong;
+}
+__device__ int broadcasts(const Arguments& use) {
+  nvshmemx_int_broadcast_block(NVSHMEM_TEAM_WORLD, use.target, use.source, count, 1);
+  return differences(use.target, 1000);
+}
+__device__ int fcollects(const Arguments& use) {
+  nvshmemx_int_fcollect_block(use.team, use.target, use.source, count / 2);
+  return differences(use.target, 1000, count / 2) + differences(use.target + count / 2, 0, count / 2);
+}
+__device__ int alltoalls(const Arguments& use) {
+  const int half = count / 2, first = half * nvshmem_my_pe();
+  nvshmemx_int_alltoall_block(NVSHMEM_TEAM_WORLD, use.target, use.source, half);
+  return differences(use.target, first, half) + differences(use.target + half, 1000 + first, half);
+}
+__device__ int reductions(const Arguments& use) {
+  int wrong = 0;
+  for (int round = 0; round < 3; ++round) {
+    nvshmemx_int_sum_reduce_block(NVSHMEM_TEAM_WORLD, use.target, use.source, count);
+    for (int i = threadIdx.x; i < count; i += blockDim.x) wrong += use.target[i] != 1000 + 2 * i;
+    nvshmemx_int_max_reduce_block(use.team, use.target, use.source, count);
+    wrong += differences(use.target, 1000);
   }
-};
-struct signal_words {
-  static __device__ int run(const Arguments& use) {
-    nvshmemx_putmem_signal_block(use.target, use.source, count * sizeof(int), use.signal, 7, NVSHMEM_SIGNAL_SET,
-                                 other());
-    if (threadIdx.x == 0) nvshmem_signal_wait_until(use.signal, NVSHMEM_CMP_EQ, 7);
-    __syncthreads();
-    const int wrong = differences(use.target, 1000 * other());
-    if (threadIdx.x == 0) {
-      nvshmem_fence();
-      nvshmemx_signal_op(use.signal + 1, 5, NVSHMEM_SIGNAL_ADD, other());
-      nvshmem_signal_wait_until(use.signal + 1, NVSHMEM_CMP_GE, 5);
-      nvshmem_uint64_wait_until(use.signal, NVSHMEM_CMP_NE, 0);
-    }
-    __syncthreads();
-    return wrong;
-  }
-};
-struct atomics {
-  static __device__ int run(const Arguments& use) {
-    nvshmem_int_atomic_add(use.target, 1, other());
-    nvshmem_int_atomic_inc(use.target + 1, other());
-    nvshmemx_barrier_all_block();
-    if (threadIdx.x != 0) return 0;
-    int wrong = nvshmem_int_atomic_fetch(use.target, other()) != threads;
-    wrong += nvshmem_int_g(use.target + 1, other()) != threads;
-    wrong += nvshmem_int_atomic_compare_swap(use.target + 2, 0, 9, other()) != 0;
-    return wrong + (nvshmem_int_atomic_swap(use.target + 2, 8, other()) != 9);
-  }
-};
-struct team_barriers {
-  static __device__ int run(const Arguments& use) {
-    int wrong = 0;
-    for (int i = 0; i < rounds; ++i) {
-      if (threadIdx.x == 0) nvshmem_int_p(use.target, i + 1, other());
-      nvshmemx_barrier_block(use.team);
-      wrong += *static_cast<volatile int*>(use.target) != i + 1;
-      nvshmemx_team_sync_block(use.team);
-    }
-    return wrong;
-  }
-};
-struct broadcasts {
-  static __device__ int run(const Arguments& use) {
-    nvshmemx_int_broadcast_block(NVSHMEM_TEAM_WORLD, use.target, use.source, count, 1);
-    return differences(use.target, 1000);
-  }
-};
-struct fcollects {
-  static __device__ int run(const Arguments& use) {
-    nvshmemx_int_fcollect_block(use.team, use.target, use.source, count / 2);
-    return differences(use.target, 1000, count / 2) + differences(use.target + count / 2, 0, count / 2);
-  }
-};
-struct alltoalls {
-  static __device__ int run(const Arguments& use) {
-    const int half = count / 2, first = half * nvshmem_my_pe();
-    nvshmemx_int_alltoall_block(NVSHMEM_TEAM_WORLD, use.target, use.source, half);
-    return differences(use.target, first, half) + differences(use.target + half, 1000 + first, half);
-  }
-};
-struct reductions {
-  static __device__ int run(const Arguments& use) {
-    int wrong = 0;
-    for (int round = 0; round < 3; ++round) {
-      nvshmemx_int_sum_reduce_block(NVSHMEM_TEAM_WORLD, use.target, use.source, count);
-      for (int i = threadIdx.x; i < count; i += blockDim.x) wrong += use.target[i] != 1000 + 2 * i;
-      nvshmemx_int_max_reduce_block(use.team, use.target, use.source, count);
-      wrong += differences(use.target, 1000);
-    }
-    return wrong;
-  }
-};
+  return wrong;
+}
 
-template <class Step>
+template <int (*step)(const Arguments&)>
 __global__ void kernel(Arguments use, int* errors) {
-  if (const int wrong = Step::run(use); wrong != 0) atomicAdd(errors, wrong);
+  if (const int wrong = step(use); wrong != 0) atomicAdd(errors, wrong);
 }
 
 static int pe = -1, failures = 0;
@@ -232,15 +203,13 @@ static void finish(Job& job, int result) {
   nvshmem_barrier_all();
 }
 
-template <class Step>
-static void run(const char* name, Job& job) {
+static void run(const char* name, const void* kernel, Job& job) {
   current = name;
   start(job);
   void* parameters[] = {&job.use, &job.errors};
-  finish(job,
-         nvshmemx_collective_launch(reinterpret_cast<const void*>(kernel<Step>), 1, threads, parameters, 0, nullptr));
+  finish(job, nvshmemx_collective_launch(kernel, 1, threads, parameters, 0, nullptr));
 }
-#define RUN(step) run<step>(#step, job)
+#define RUN(step) run(#step, reinterpret_cast<const void*>(kernel<step>), job)
 
 static void run_module(const char* file, Job& job) {
   current = "module";
