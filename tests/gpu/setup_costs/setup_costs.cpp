@@ -125,30 +125,27 @@ namespace {
 
 driver::CudaCalls original;
 
-#define GDRKIT_CUDA_CALL(member, symbol, ...)                   \
-  template <class... Parameters>                                \
-  int (*wrap_##member(int (*)(Parameters...)))(Parameters...) { \
-    return [](Parameters... parameters) -> int {                \
-      const char* const outer = current_cuda_call;              \
-      current_cuda_call = #symbol;                              \
-      const std::int64_t begin = now_ns();                      \
-      const int result = original.member(parameters...);        \
-      current_cuda_call = outer;                                \
-      record(#symbol, 0, outer, begin);                         \
-      return result;                                            \
-    };                                                          \
+template <class Function, class... Parameters>
+int timed_cuda_call(const char* name, Function* function, Parameters... parameters) {
+  const char* const outer = current_cuda_call;
+  current_cuda_call = name;
+  const std::int64_t begin = now_ns();
+  const int result = function(parameters...);
+  current_cuda_call = outer;
+  record(name, 0, outer, begin);
+  return result;
+}
+
+#define GDRKIT_CUDA_CALL(member, symbol, ...)                                                                        \
+  template <class... Parameters>                                                                                     \
+  int (*wrap_##member(int (*)(Parameters...)))(Parameters...) {                                                      \
+    return [](Parameters... parameters) -> int { return timed_cuda_call(#symbol, original.member, parameters...); }; \
   }
 #include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 
 int timed_export(std::uint64_t address, std::size_t size, unsigned long long flags, driver::ObservedExport* observed) {
-  const char* const outer = current_cuda_call;
-  current_cuda_call = "export_dmabuf";
-  const std::int64_t begin = now_ns();
-  const int result = original.export_dmabuf(address, size, flags, observed);
-  current_cuda_call = outer;
-  record("export_dmabuf", 0, outer, begin);
-  return result;
+  return timed_cuda_call("export_dmabuf", original.export_dmabuf, address, size, flags, observed);
 }
 
 void wrap_cuda() {

@@ -16,6 +16,12 @@
 namespace gdrkit::shmem {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
+using ::testing::ThrowsMessage;
+
 /// PEs as threads of this process.
 void run_job(int n_pes, const std::function<void(Job&)>& body) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
@@ -94,13 +100,9 @@ TEST(ShmemHpp, InvalidArgumentsThrowWithoutWriting) {
     EXPECT_THROW((void)span[4], std::out_of_range);
     EXPECT_THROW((void)span.load(0), std::length_error);
     EXPECT_THROW(span.wait_until(Comparison::equal, 1), std::length_error);
-    try {
-      span[0].store(1, 7);
-      ADD_FAILURE() << "PE 7 does not exist";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), std::errc::invalid_argument);
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("PE 7 is out of range"));
-    }
+    EXPECT_THAT([&] { span[0].store(1, 7); },
+                Throws<Error>(AllOf(Property(&Error::code, std::errc::invalid_argument),
+                                    Property(&Error::what, HasSubstr("PE 7 is out of range")))));
     job.set_timeout(std::chrono::milliseconds(20));
     EXPECT_THROW(span[0].wait_until(Comparison::equal, 1), Error);
     const std::uint64_t one = 1;
@@ -153,12 +155,8 @@ TEST(ShmemHpp, APointerToAnUnknownPeThrows) {
 TEST(ShmemHpp, RejectsRegistrationOfUnshareableMemory) {
   run_job(2, [](Job& job) {
     std::vector<int> host(1000);
-    try {
-      const RegisteredBuffer<int> registered = job.register_symmetric(host.data(), host.size());
-      ADD_FAILURE() << "host memory is not symmetric";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("gdrkit_shmem_malloc"));
-    }
+    EXPECT_THAT([&] { (void)job.register_symmetric(host.data(), host.size()); },
+                ThrowsMessage<Error>(HasSubstr("gdrkit_shmem_malloc")));
     EXPECT_THROW((void)job.register_symmetric(host.data(), SIZE_MAX), std::length_error);
     EXPECT_EQ(gdrkit_shmem_buffer_unregister_symmetric(host.data()), -EPROTO) << "the PEs' differ";
     job.barrier();

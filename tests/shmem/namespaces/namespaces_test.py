@@ -50,6 +50,14 @@ def assert_named(test, end, text):
     test.assertLess(end["seconds"], 10, end["err"])
 
 
+def assert_killed_pe_is_reported(test, **job):
+    """Kills PE 3 of 4 during barriers."""
+    ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30, **job)
+    test.assertEqual(ends[3]["code"], -9)
+    for end in ends[:3]:
+        assert_named(test, end, r"PE 3\b.*(has ended|has left|left)")
+
+
 class ShmemAcrossNamespaces(Test):
     def test_connects_two_machines_of_one_pe(self):
         ends = run_job("check", "-e", "16K", "--rounds", "20", *([] if IS_FULL else SHORT))
@@ -60,10 +68,7 @@ class ShmemAcrossNamespaces(Test):
         assert_green(self, run_job("check", "-e", "16K", "--rounds", "10", *SHORT, pes=2))
 
     def test_both_machines_report_a_killed_pe(self):
-        ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30)
-        self.assertEqual(ends[3]["code"], -9)
-        for end in ends[:3]:
-            assert_named(self, end, r"PE 3\b.*(has ended|has left|left)")
+        assert_killed_pe_is_reported(self)
 
     def test_reports_an_unreachable_machine(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", cut_after=3, limit=30)
@@ -88,10 +93,7 @@ class ShmemAcrossContainers(Test):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_both_containers_report_a_killed_pe(self):
-        ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30, **self.job)
-        self.assertEqual(ends[3]["code"], -9)
-        for end in ends[:3]:
-            assert_named(self, end, r"PE 3\b.*(has ended|has left|left)")
+        assert_killed_pe_is_reported(self, **self.job)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_error_without_the_folder_states_the_remedy(self):
