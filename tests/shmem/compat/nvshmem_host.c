@@ -4,6 +4,7 @@
  * Prints "PE n of m: ok". */
 #include <nvshmem.h>
 #include <nvshmemx.h>
+#include <pthread.h>
 #include <stdio.h>
 
 enum { count = 1000 };
@@ -183,6 +184,31 @@ static void registration(const struct world* w) {
   EXPECT(nvshmemx_buffer_unregister_symmetric(w->data, sizeof host) != 0);  /* is not registered */
 }
 
+static void* use_in_thread(void* argument) {
+  const struct world* const w = argument;
+  const long long value = 7;
+  EXPECT(nvshmem_my_pe() == w->pe);
+  nvshmem_longlong_put(w->words + 33, &value, 1, w->pe);
+  nvshmem_quiet();
+  return NULL;
+}
+
+/* A second module of the process initializes NVSHMEM, and an additional thread uses it. */
+static void two_modules(struct world* w) {
+  nvshmem_init();
+  EXPECT(nvshmem_my_pe() == w->pe && nvshmem_n_pes() == w->n_pes);
+  pthread_t thread;
+  const int error = pthread_create(&thread, NULL, use_in_thread, w);
+  EXPECT(error == 0);
+  if (error == 0) pthread_join(thread, NULL);
+  const long long value = 5;
+  nvshmem_longlong_put(w->words + 32, &value, 1, w->next);
+  nvshmem_barrier_all();
+  nvshmem_finalize();
+  EXPECT(nvshmem_my_pe() == w->pe); /* the first module still holds a reference */
+  EXPECT(nvshmem_longlong_g(w->words + 32, w->pe) == 5 && nvshmem_longlong_g(w->words + 33, w->pe) == 7);
+}
+
 int main(void) {
   EXPECT(nvshmemx_init_status() == NVSHMEM_STATUS_NOT_INITIALIZED);
   nvshmem_init();
@@ -203,10 +229,12 @@ int main(void) {
   teams(&w);
   team_from_a_unique_id(&w);
   registration(&w);
-  if (failures == 0) printf("PE %d of %d: ok\n", w.pe, w.n_pes);
+  two_modules(&w);
   nvshmem_free(w.signal);
   nvshmem_free(w.words);
   nvshmem_free(w.data);
   nvshmem_finalize();
+  EXPECT(nvshmemx_init_status() == NVSHMEM_STATUS_NOT_INITIALIZED);
+  if (failures == 0) printf("PE %d of %d: ok\n", w.pe, w.n_pes);
   return failures == 0 ? 0 : 1;
 }
