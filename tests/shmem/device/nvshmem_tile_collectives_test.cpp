@@ -209,7 +209,6 @@ TEST(NvshmemTileCollectives, UseNumbersInStridedTeams) {
                 NVSHMEMX_SUCCESS);
     }
     EXPECT_EQ(memory.target[3 * 64 + 5], pe.pe() == 3 ? value_of(1, 3 * 32 + 5) + value_of(3, 3 * 32 + 5) : 99);
-    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
@@ -236,7 +235,6 @@ TEST(NvshmemTileCollectives, OneShotReductionsWriteToPrivateMemory) {
     for (int i = 0; i < 8 * 16; ++i) {
       EXPECT_EQ(own[i], static_cast<float>(reduced(GDRKIT_SHMEM_SUM, 3, i / 16 * 32 + i % 16)));
     }
-    ASSERT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
