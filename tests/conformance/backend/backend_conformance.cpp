@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend_conformance.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "support/requirements.hpp"
@@ -26,10 +27,7 @@ void BackendConformance::SetUp() {
 }
 
 std::unique_ptr<BackendPin> BackendConformance::pin(std::uint64_t address, std::size_t size_bytes) {
-  PinRequest request;
-  request.address = address;
-  request.size_bytes = size_bytes;
-  return tests::value_or_throw(backend_->pin(request));
+  return tests::value_or_throw(backend_->pin({address, size_bytes}));
 }
 
 MappedRange BackendConformance::map(std::unique_ptr<BackendPin> pinned, std::uint64_t address, std::size_t size_bytes) {
@@ -43,11 +41,18 @@ MappedRange BackendConformance::pin_and_map(std::uint64_t address, std::size_t s
 }
 
 bool BackendConformance::has_kind(platform::AllocationKind kind) {
-  for (const platform::AllocationKind unserved : candidate_.unserved) {
-    if (unserved == kind) return false;
-  }
+  const auto& unserved = candidate_.unserved;
+  if (std::find(unserved.begin(), unserved.end(), kind) != unserved.end()) return false;
   auto memory = device_->allocate(kind, 1);
   return memory.has_value() || memory.error().errno_value != EOPNOTSUPP;
+}
+
+std::vector<platform::AllocationKind> BackendConformance::served_kinds() {
+  using platform::AllocationKind;
+  std::vector<AllocationKind> kinds = {AllocationKind::cuda_malloc, AllocationKind::vmm, AllocationKind::vmm_exportable,
+                                       AllocationKind::pool};
+  std::erase_if(kinds, [this](AllocationKind kind) { return !has_kind(kind); });
+  return kinds;
 }
 
 platform::Allocation BackendConformance::allocate(platform::AllocationKind kind, std::size_t size_bytes) {

@@ -58,6 +58,8 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
   /// Returns false if this device lacks such memory (for example, a driver without memory pools), or the backend does
   /// not support it.
   [[nodiscard]] bool has_kind(platform::AllocationKind kind);
+  /// Returns those of the kinds that every backend must support which this device and this backend have.
+  [[nodiscard]] std::vector<platform::AllocationKind> served_kinds();
   void fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes);
 
@@ -87,10 +89,5 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<Backend> backend_;
 };
-
-/// The kinds that every backend must support.
-inline constexpr platform::AllocationKind served_kinds[] = {
-    platform::AllocationKind::cuda_malloc, platform::AllocationKind::vmm, platform::AllocationKind::vmm_exportable,
-    platform::AllocationKind::pool};
 
 }  // namespace gdrkit::backend

@@ -91,10 +91,7 @@ TEST_P(BackendConformance, AFreedBufferCannotBePinned) {
   const std::uint64_t address = buffer->address();
   (void)pin(address, 4096);
   ASSERT_TRUE(tests::succeeded(buffer->free()));
-  PinRequest request;
-  request.address = address;
-  request.size_bytes = 4096;
-  EXPECT_TRUE(tests::failed(backend_->pin(request), EINVAL));
+  EXPECT_TRUE(tests::failed(backend_->pin({address, 4096}), EINVAL));
 }
 
 TEST_P(BackendConformance, BuffersWorkInEveryThreadAndKeepItsContext) {
