@@ -75,18 +75,11 @@ TEST_F(AtomicConformance, LosesNoUpdateBetweenStreams) {
 
 TEST_F(AtomicConformance, RejectsInvalidWords) {
   const std::uint64_t target = device_memory(64);
-  AtomicParameters parameters{target, 1, 0, 0, 8, AtomicUpdate::add};
-  EXPECT_FALSE(kernels_->launch(parameters, {1, 2}, stream_));
-  parameters.size_bytes = 2;
-  EXPECT_EQ(kernels_->launch(parameters, {1, 1}, stream_).error().errno_value, EINVAL);
-  parameters.size_bytes = 8;
-  parameters.target = target + 4;
-  EXPECT_EQ(kernels_->launch(parameters, {1, 1}, stream_).error().errno_value, EINVAL);
-  parameters.target = 0;
-  EXPECT_EQ(kernels_->launch(parameters, {1, 1}, stream_).error().errno_value, EINVAL);
-  parameters.target = target;
-  parameters.update = static_cast<AtomicUpdate>(6);
-  EXPECT_EQ(kernels_->launch(parameters, {1, 1}, stream_).error().errno_value, EINVAL);
+  EXPECT_TRUE(rejects(AtomicParameters{target, 1, 0, 0, 8, AtomicUpdate::add}, {1, 2}));
+  EXPECT_TRUE(rejects(AtomicParameters{target, 1, 0, 0, 2, AtomicUpdate::add}, {1, 1}));
+  EXPECT_TRUE(rejects(AtomicParameters{target + 4, 1, 0, 0, 8, AtomicUpdate::add}, {1, 1}));
+  EXPECT_TRUE(rejects(AtomicParameters{0, 1, 0, 0, 8, AtomicUpdate::add}, {1, 1}));
+  EXPECT_TRUE(rejects(AtomicParameters{target, 1, 0, 0, 8, static_cast<AtomicUpdate>(6)}, {1, 1}));
 }
 
 }  // namespace

@@ -77,11 +77,9 @@ TEST_F(CollectiveConformance, OnePeReceivesItsOwnData) {
       if (route == CollectiveRoute::small) made.size_bytes = 1001;
       ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
       run(made, {3, 128});
-      std::vector<std::uint8_t> seen(size);
-      ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), made.target, size)));
       std::vector<std::uint8_t> expected(size, 0);
       std::memset(expected.data(), 0x5c, made.size_bytes);
-      EXPECT_EQ(seen, expected) << static_cast<int>(operation);
+      EXPECT_EQ(read_bytes(made.target, size), expected) << static_cast<int>(operation);
       EXPECT_EQ(finished(), 9U);
       EXPECT_EQ(progress(made.state).turns, 1U);
     }
@@ -117,20 +115,16 @@ TEST_F(CollectiveConformance, CpuStopsTheGpuKernel) {
 }
 
 TEST_F(CollectiveConformance, RejectsInvalidParameters) {
-  const auto refuses = [&](auto change, LaunchShape shape = {1, 64}) {
-    auto made = parameters(CollectiveOperation::reduce);
-    change(made);
-    EXPECT_FALSE(kernels_->launch(made, shape, stream_));
-  };
-  refuses([](auto& made) { made.operation = static_cast<CollectiveOperation>(7); });
-  refuses([](auto& made) { made.route = static_cast<CollectiveRoute>(4); });
-  refuses([](auto& made) { made.route = CollectiveRoute::small; });
-  refuses([](auto& made) { made.route = CollectiveRoute::parts; });
-  refuses([](auto& made) { made.team.n_pes = 0; });
-  refuses([](auto& made) { made.team.pe = 1; });
-  refuses([](auto& made) { made.root = 1; });
-  refuses([](auto&) {}, {17, 64});
-  refuses([](auto&) {}, {1, 1024});
+  const auto good = parameters(CollectiveOperation::reduce);
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.operation = static_cast<CollectiveOperation>(7); }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.route = static_cast<CollectiveRoute>(4); }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.route = CollectiveRoute::small; }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.route = CollectiveRoute::parts; }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.team.n_pes = 0; }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.team.pe = 1; }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.root = 1; }));
+  EXPECT_TRUE(rejects(good, {17, 64}));
+  EXPECT_TRUE(rejects(good, {1, 1024}));
 }
 
 class TeamConformance : public CollectiveConformance {
@@ -172,17 +166,13 @@ TEST_F(TeamConformance, OnePeReceivesItsOwnData) {
 }
 
 TEST_F(TeamConformance, RejectsInvalidParameters) {
-  const auto refuses = [&](auto change, LaunchShape shape = {1, 64}) {
-    auto made = team_parameters(CollectiveOperation::reduce);
-    change(made);
-    EXPECT_FALSE(kernels_->launch(made, shape, stream_));
-  };
-  refuses([](auto& made) { made.operation = static_cast<CollectiveOperation>(7); });
-  refuses([](auto& made) { made.scope = static_cast<ShmemScope>(3); });
-  refuses([](auto& made) { made.size_bytes = 6; });
-  refuses([](auto& made) { made.result = 0; });
-  refuses([](auto&) {}, {2, 64});
-  refuses([](auto& made) { made.scope = ShmemScope::warp; }, {1, 16});
+  const auto good = team_parameters(CollectiveOperation::reduce);
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.operation = static_cast<CollectiveOperation>(7); }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.scope = static_cast<ShmemScope>(3); }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.size_bytes = 6; }));
+  EXPECT_TRUE(rejects(good, {1, 64}, [](auto& made) { made.result = 0; }));
+  EXPECT_TRUE(rejects(good, {2, 64}));
+  EXPECT_TRUE(rejects(good, {1, 16}, [](auto& made) { made.scope = ShmemScope::warp; }));
 }
 
 }  // namespace

@@ -55,6 +55,19 @@ class GpuKernelConformance : public ::testing::Test {
     EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
   }
 
+  /// Returns whether the launch is rejected with EINVAL, after change(parameters).
+  template <class Parameters, class Change = void (*)(Parameters&)>
+  testing::AssertionResult rejects(
+      Parameters parameters, LaunchShape shape, Change change = [](Parameters&) {}) {
+    change(parameters);
+    return tests::failed(kernels_->launch(parameters, shape, stream_), EINVAL);
+  }
+
+  std::vector<std::uint8_t> read_bytes(std::uint64_t address, std::size_t size_bytes) {
+    std::vector<std::uint8_t> bytes(size_bytes);
+    EXPECT_TRUE(tests::succeeded(device_->copy_to_host(bytes.data(), address, size_bytes)));
+    return bytes;
+  }
   template <class T>
   T read(std::uint64_t address) {
     T value{};

@@ -80,18 +80,11 @@ TEST_F(LitmusConformance, AWriterWithoutAReaderEnds) {
 
 TEST_F(LitmusConformance, RejectsInvalidParameters) {
   const auto good = parameters(LitmusShape::store_buffering, LitmusMistake::none, device_memory(2 * stride_bytes), 0);
-  auto made = good;
-  EXPECT_FALSE(kernels_->launch(made, {2, 1}, stream_));
-  made.shape = static_cast<LitmusShape>(99);
-  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_));
-  made = good;
-  made.mistake = static_cast<LitmusMistake>(99);
-  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_));
-  made = good;
-  made.reader = 0;
-  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_));
-  made.reader = 2;
-  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_));
+  EXPECT_TRUE(rejects(good, {2, 1}));
+  EXPECT_TRUE(rejects(good, {1, 1}, [](auto& made) { made.shape = static_cast<LitmusShape>(99); }));
+  EXPECT_TRUE(rejects(good, {1, 1}, [](auto& made) { made.mistake = static_cast<LitmusMistake>(99); }));
+  EXPECT_TRUE(rejects(good, {1, 1}, [](auto& made) { made.reader = 0; }));
+  EXPECT_TRUE(rejects(good, {1, 1}, [](auto& made) { made.reader = 2; }));
 }
 
 }  // namespace

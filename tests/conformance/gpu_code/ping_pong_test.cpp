@@ -158,21 +158,12 @@ TEST_F(PingPongConformance, ExpiresBetweenRounds) {
 }
 
 TEST_F(PingPongConformance, RejectsInvalidParameters) {
-  const auto refused = [&](PingPongParameters parameters, LaunchShape shape) {
-    const auto launched = kernels_->launch(parameters, shape, stream_);
-    return !launched && launched.error().errno_value == EINVAL;
-  };
-  EXPECT_TRUE(refused(parameters_, {kernels_->resident_blocks() + 1, 1}));
-  PingPongParameters odd = parameters_;
-  odd.data = parameters_.state;
-  odd.data_bytes = 3;
-  EXPECT_TRUE(refused(odd, {1, 1}));
-  odd = parameters_;
-  odd.data_bytes = 4;
-  EXPECT_TRUE(refused(odd, {1, 1})) << "data without an address";
-  odd = parameters_;
-  odd.first = stop_word - odd.rounds + 1;
-  EXPECT_TRUE(refused(odd, {1, 1})) << "the last round would equal the stop value";
+  EXPECT_TRUE(rejects(parameters_, {kernels_->resident_blocks() + 1, 1}));
+  EXPECT_TRUE(rejects(parameters_, {1, 1}, [](auto& odd) { odd.data_bytes = 4; })) << "data without an address";
+  EXPECT_TRUE(rejects(parameters_, {1, 1}, [](auto& odd) { odd.first = stop_word - odd.rounds + 1; }))
+      << "the last round would equal the stop value";
+  parameters_.data = parameters_.state;
+  EXPECT_TRUE(rejects(parameters_, {1, 1}, [](auto& odd) { odd.data_bytes = 3; }));
 }
 
 }  // namespace

@@ -20,11 +20,6 @@ constexpr std::size_t room = 70000;
 
 class StreamConformance : public GpuKernelConformance {
  protected:
-  std::vector<std::uint8_t> bytes_at(std::uint64_t address) {
-    std::vector<std::uint8_t> bytes(room);
-    EXPECT_TRUE(tests::succeeded(device_->copy_to_host(bytes.data(), address, room)));
-    return bytes;
-  }
   void finish() { EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_))); }
 };
 
@@ -42,7 +37,7 @@ TEST_F(StreamConformance, StoresValuesPassedAsParameters) {
         run(parameters, {1, threads});
         std::vector<std::uint8_t> expected(room, 0xee);
         std::memcpy(expected.data() + at, pattern.data(), size);
-        EXPECT_EQ(tests::first_difference(bytes_at(target), expected), room)
+        EXPECT_EQ(tests::first_difference(read_bytes(target, room), expected), room)
             << size << " bytes at " << at << ", " << threads << " threads";
       }
     }
@@ -62,17 +57,16 @@ TEST_F(StreamConformance, SignalsAreSetOrAddedTo) {
 
 TEST_F(StreamConformance, AnInvalidSignalIsRejected) {
   const std::uint64_t words = device_memory(64);
-  const StreamSignal good{words, 1, GDRKIT_SHMEM_SIGNAL_SET};
-  EXPECT_FALSE(kernels_->launch(good, {1, 32}, stream_)) << "each thread would add";
-  EXPECT_FALSE(kernels_->launch(StreamSignal{words + 4, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 1}, stream_));
-  EXPECT_FALSE(kernels_->launch(StreamSignal{0, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 1}, stream_));
-  EXPECT_FALSE(kernels_->launch(StreamSignal{words, 1, 7}, {1, 1}, stream_));
+  EXPECT_TRUE(rejects(StreamSignal{words, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 32})) << "each thread would add";
+  EXPECT_TRUE(rejects(StreamSignal{words + 4, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 1}));
+  EXPECT_TRUE(rejects(StreamSignal{0, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 1}));
+  EXPECT_TRUE(rejects(StreamSignal{words, 1, 7}, {1, 1}));
   StreamValueParameters value{};
   value.target = words;
   value.size_bytes = sizeof value.words + 1;
-  EXPECT_FALSE(kernels_->launch(value, {1, 32}, stream_));
+  EXPECT_TRUE(rejects(value, {1, 32}));
   value.size_bytes = 8;
-  EXPECT_FALSE(kernels_->launch(value, {2, 32}, stream_));
+  EXPECT_TRUE(rejects(value, {2, 32}));
   finish();
   EXPECT_EQ(read<std::uint64_t>(words), 0U);
 }
@@ -136,18 +130,12 @@ TEST_F(StreamWaitConformance, EndsIfAPeExits) {
 
 TEST_F(StreamWaitConformance, InvalidWordsAreRejected) {
   const auto good = parameters(short_ns);
-  auto wait = good;
-  wait.address += 4;
-  EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
+  EXPECT_TRUE(rejects(good, {1, 1}, [](auto& wait) { wait.address += 4; }));
   for (const int size : {0, 1, 3, 16}) {
-    wait = good;
-    wait.word = static_cast<decltype(wait.word)>(size);
-    EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_)) << size;
+    EXPECT_TRUE(rejects(good, {1, 1}, [&](auto& wait) { wait.word = static_cast<decltype(wait.word)>(size); })) << size;
   }
-  wait = good;
-  wait.comparison = 6;
-  EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
-  EXPECT_FALSE(kernels_->launch(good, {1, 2}, stream_));
+  EXPECT_TRUE(rejects(good, {1, 1}, [](auto& wait) { wait.comparison = 6; }));
+  EXPECT_TRUE(rejects(good, {1, 2}));
 }
 
 }  // namespace
