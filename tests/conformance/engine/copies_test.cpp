@@ -29,7 +29,7 @@ class EngineCopies : public OnEngine {
 
   void copy_from_device(HostMemory kind, std::size_t device_offset, std::size_t host_offset, std::size_t size,
                         unsigned seed) {
-    const std::vector<char> bytes = pattern(size, seed);
+    const std::vector<std::uint8_t> bytes = make_pattern(size, seed);
     put(device_offset, bytes);
     char* const target = host(kind, host_offset);
     std::memset(target - margin, 0x5a, size + 2 * margin);
@@ -43,45 +43,40 @@ class EngineCopies : public OnEngine {
 
   void copy_to_device(HostMemory kind, std::size_t device_offset, std::size_t host_offset, std::size_t size,
                       unsigned seed) {
-    put(device_offset - margin, std::vector<char>(size + 2 * margin, 0x5a));
-    const std::vector<char> bytes = pattern(size, seed);
+    put(device_offset - margin, std::vector<std::uint8_t>(size + 2 * margin, 0x5a));
+    const std::vector<std::uint8_t> bytes = make_pattern(size, seed);
     std::memcpy(host(kind, host_offset), bytes.data(), size);
     base::Status moved = run(copy(Direction::to_device, kind, device_offset, host_offset, size));
     if (!moved && moved.error().errno_value == EOPNOTSUPP) return;
     ASSERT_TRUE(succeeded(moved));
-    const std::vector<char> there = get(device_offset - margin, size + 2 * margin);
+    const std::vector<std::uint8_t> there = get(device_offset - margin, size + 2 * margin);
     EXPECT_EQ(std::memcmp(there.data() + margin, bytes.data(), size), 0);
     EXPECT_EQ(std::count(there.begin(), there.begin() + margin, 0x5a), static_cast<long>(margin));
     EXPECT_EQ(std::count(there.end() - margin, there.end(), 0x5a), static_cast<long>(margin));
   }
+
+  /// Calls copy(kind, device offset, host offset, size, seed) for every size and alignment.
+  template <class Copy>
+  void for_each_case(Copy copy) {
+    unsigned seed = 0;
+    for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
+      for (const std::size_t size : sizes(kind)) {
+        for (const auto& [device, host] : {std::pair{4096ul, 4096ul}, {4099, 4099}, {4096, 4103}, {4107, 4096}}) {
+          SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << " size " << size << " device "
+                                          << device << " host " << host);
+          ASSERT_NO_FATAL_FAILURE(copy(kind, device, host, size, ++seed));
+        }
+      }
+    }
+  }
 };
 
 TEST_P(EngineCopies, CopyEverySizeAndAlignmentFromDevice) {
-  for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
-    unsigned seed = 1;
-    for (const std::size_t size : sizes(kind)) {
-      for (const auto& [device, target] : {std::pair{4096, 4096}, {4099, 4099}, {4096, 4103}, {4107, 4096}}) {
-        SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << " size " << size << " device " << device
-                                        << " host " << target);
-        ASSERT_NO_FATAL_FAILURE(
-            copy_from_device(kind, static_cast<std::size_t>(device), static_cast<std::size_t>(target), size, ++seed));
-      }
-    }
-  }
+  for_each_case([&](auto... arguments) { copy_from_device(arguments...); });
 }
 
 TEST_P(EngineCopies, CopyEverySizeAndAlignmentToDevice) {
-  for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
-    unsigned seed = 1000;
-    for (const std::size_t size : sizes(kind)) {
-      for (const auto& [device, source] : {std::pair{4096, 4096}, {4099, 4099}, {4096, 4103}, {4107, 4096}}) {
-        SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << " size " << size << " device " << device
-                                        << " host " << source);
-        ASSERT_NO_FATAL_FAILURE(
-            copy_to_device(kind, static_cast<std::size_t>(device), static_cast<std::size_t>(source), size, ++seed));
-      }
-    }
-  }
+  for_each_case([&](auto... arguments) { copy_to_device(arguments...); });
 }
 
 TEST_P(EngineCopies, MoreThanTheLimitIsRejected) {
@@ -93,15 +88,15 @@ TEST_P(EngineCopies, MoreThanTheLimitIsRejected) {
 
 TEST_P(EngineCopies, ReadEarlierStoresOfTheCpu) {
   for (unsigned round = 0; round < 200; ++round) {
-    const std::vector<char> bytes = pattern(4096, round);
+    const std::vector<std::uint8_t> bytes = make_pattern(4096, round);
     copier.to_device(mapped, bytes.data(), bytes.size());
     ASSERT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::pinned, 0, 0, bytes.size()))));
     ASSERT_EQ(std::memcmp(host(HostMemory::pinned), bytes.data(), bytes.size()), 0) << round;
     std::memset(host(HostMemory::pinned), static_cast<int>(round), bytes.size());
     ASSERT_TRUE(succeeded(run(copy(Direction::to_device, HostMemory::pinned, 0, 0, bytes.size()))));
-    std::vector<char> seen(bytes.size());
+    std::vector<std::uint8_t> seen(bytes.size());
     copier.from_device(seen.data(), mapped, seen.size());
-    ASSERT_EQ(seen, std::vector<char>(bytes.size(), static_cast<char>(round))) << round;
+    ASSERT_EQ(seen, std::vector<std::uint8_t>(bytes.size(), static_cast<std::uint8_t>(round))) << round;
   }
 }
 

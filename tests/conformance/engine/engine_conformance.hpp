@@ -18,6 +18,7 @@
 #include "engine/gpu.hpp"
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/patient_limits.hpp"
+#include "support/device_access.hpp"
 #include "support/place.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
@@ -25,17 +26,6 @@
 namespace gdrkit::tests {
 
 inline constexpr std::size_t engine_test_bytes = std::size_t{5} << 20;
-
-/// Bytes that depend on the position and on the seed.
-[[nodiscard]] inline std::vector<char> pattern(std::size_t size, unsigned seed) {
-  std::vector<char> bytes(size);
-  std::uint32_t state = seed * 2654435761u + 1;
-  for (char& byte : bytes) {
-    state = state * 1664525u + 1013904223u;
-    byte = static_cast<char>(state >> 24);
-  }
-  return bytes;
-}
 
 class OnEngine : public testing::TestWithParam<engine::Registration> {
  protected:
@@ -106,11 +96,11 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     return kind == engine::HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes;
   }
 
-  void put(std::size_t offset, const std::vector<char>& bytes) {
+  void put(std::size_t offset, const std::vector<std::uint8_t>& bytes) {
     ASSERT_TRUE(succeeded(buffer->copy_from_host(offset, bytes.data(), bytes.size())));
   }
-  std::vector<char> get(std::size_t offset, std::size_t size) {
-    std::vector<char> bytes(size);
+  std::vector<std::uint8_t> get(std::size_t offset, std::size_t size) {
+    std::vector<std::uint8_t> bytes(size);
     EXPECT_TRUE(succeeded(buffer->copy_to_host(offset, bytes.data(), size)));
     return bytes;
   }
@@ -137,10 +127,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
   }
 
   void map() {
-    backend::PinRequest request;
-    request.address = buffer->address();
-    request.size_bytes = engine_test_bytes;
-    pin = value_or_throw(backend->pin(request));
+    pin = value_or_throw(backend->pin({buffer->address(), engine_test_bytes}));
     const auto region = value_or_throw(pin->map(pin->page_bytes(), backend::MappingType::none));
     mapped = static_cast<char*>(region.address) + (buffer->address() - pin->page_address());
     copier = value_or_throw(copy::choose(cpu::detect(), region.type, nullptr));

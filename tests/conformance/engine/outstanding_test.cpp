@@ -23,7 +23,7 @@ class EngineOutstanding : public OnEngine {};
 
 TEST_P(EngineOutstanding, AreCompletedInAnyOrder) {
   const auto count = std::min<std::size_t>(engine->traits().outstanding, 8);
-  const std::vector<char> bytes = pattern(count * each_bytes, 3);
+  const std::vector<std::uint8_t> bytes = make_pattern(count * each_bytes, 3);
   put(0, bytes);
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
     std::memset(host(kind), 0, count * each_bytes);
@@ -70,7 +70,7 @@ TEST_P(EngineOutstanding, CopiesBeyondTheLimitReturnEagain) {
 }
 
 TEST_P(EngineOutstanding, AnIncompleteCopyDoesNotDelayOthers) {
-  const std::vector<char> bytes = pattern(4096, 5);
+  const std::vector<std::uint8_t> bytes = make_pattern(4096, 5);
   put(0, bytes);
   const auto first = value_or_throw(submit(copy(Direction::from_device, HostMemory::ordinary, 0, 0, bytes.size())));
   for (unsigned other = 0; other < 100; ++other) {
@@ -86,33 +86,27 @@ TEST_P(EngineOutstanding, AnIncompleteCopyDoesNotDelayOthers) {
 TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
   constexpr unsigned threads = 4;
   constexpr unsigned rounds = 25;
-  const std::vector<char> bytes = pattern(threads * each_bytes, 11);
+  const std::vector<std::uint8_t> bytes = make_pattern(threads * each_bytes, 11);
   put(0, bytes);
-  std::vector<std::string> failures(threads);
   tests::run_together(threads, [&](unsigned thread) {
     const std::size_t at = thread * each_bytes;
     const HostMemory kind = thread % 2 == 0 ? HostMemory::pinned : HostMemory::ordinary;
-    for (unsigned round = 0; round < rounds && failures[thread].empty(); ++round) {
+    for (unsigned round = 0; round < rounds; ++round) {
       std::memset(host(kind, at), 0, each_bytes);
-      base::Status there = run(copy(Direction::from_device, kind, at, at, each_bytes));
-      if (!there) failures[thread] = there.error().text();
-      if (std::memcmp(host(kind, at), bytes.data() + at, each_bytes) != 0) failures[thread] += "wrong bytes read";
-      base::Status back = run(copy(Direction::to_device, kind, (2u << 20) + at, at, each_bytes));
-      if (!back) failures[thread] = back.error().text();
+      ASSERT_TRUE(succeeded(run(copy(Direction::from_device, kind, at, at, each_bytes))));
+      ASSERT_EQ(std::memcmp(host(kind, at), bytes.data() + at, each_bytes), 0);
+      ASSERT_TRUE(succeeded(run(copy(Direction::to_device, kind, (2u << 20) + at, at, each_bytes))));
     }
   });
-  for (const std::string& failure : failures) EXPECT_EQ(failure, "");
   EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
 }
 
 // Work that a program's cudaDeviceSynchronize waits for ends, even if copies follow each other without a pause.
 TEST_P(EngineOutstanding, DoNotDelayDeviceSynchronisationForLong) {
   constexpr auto longest_allowed = std::chrono::seconds(5);  // on a shared GPU; a hang takes longer
-  std::string failure;
   TestThread copying([&](const std::atomic<bool>& is_over) {
-    while (!is_over && failure.empty()) {
-      base::Status done = run(copy(Direction::from_device, HostMemory::pinned, 0, 0, each_bytes));
-      if (!done) failure = done.error().text();
+    while (!is_over) {
+      ASSERT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::pinned, 0, 0, each_bytes))));
     }
   });
   std::chrono::steady_clock::duration longest{};
@@ -127,7 +121,6 @@ TEST_P(EngineOutstanding, DoNotDelayDeviceSynchronisationForLong) {
     }
   }
   copying.stop();
-  EXPECT_EQ(failure, "");
   EXPECT_LT(longest, longest_allowed);
   std::printf("longest cuCtxSynchronize: %.0f us\n", std::chrono::duration<double, std::micro>(longest).count());
 }
