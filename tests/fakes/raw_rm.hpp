@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 
 #include "driver/system.hpp"
 #include "fakes/fake_gpu.hpp"
@@ -26,39 +28,26 @@ class RawRm {
   int last_result = 0;
 
   Handle add_client() {
-    std::array<std::uint8_t, 32> bytes{};
-    put(bytes.data(), 12, rm_class::root);
+    auto bytes = words<32>({0, 0, 0, rm_class::root});
     call(control_, command::rm_alloc, bytes);
     root = get<Handle>(bytes.data(), 8);
     return root;
   }
   std::uint32_t allocate(Handle parent, Handle object, std::uint32_t object_class, std::uint32_t instance) {
-    std::array<std::uint8_t, 56> parameters{};
-    put(parameters.data(), 0, instance);
-    std::array<std::uint8_t, 32> bytes{};
-    put(bytes.data(), 0, root);
-    put(bytes.data(), 4, parent);
-    put(bytes.data(), 8, object);
-    put(bytes.data(), 12, object_class);
+    auto parameters = words<56>({instance});
+    auto bytes = words<32>({root, parent, object, object_class});
     put(bytes.data(), 16, parameters.data());
     call(control_, command::rm_alloc, bytes);
     // One of the two words, depending on the version; the other was passed as zero.
     return get<std::uint32_t>(bytes.data(), 24) | get<std::uint32_t>(bytes.data(), 28);
   }
   std::uint32_t free(Handle object) {
-    std::array<std::uint8_t, 16> bytes{};
-    put(bytes.data(), 0, root);
-    put(bytes.data(), 8, object);
+    auto bytes = words<16>({root, 0, object});
     call(control_, command::rm_free, bytes);
     return get<std::uint32_t>(bytes.data(), 12);
   }
   std::uint32_t duplicate(Handle parent, Handle object, Handle source_client, Handle source) {
-    std::array<std::uint8_t, 28> bytes{};
-    put(bytes.data(), 0, root);
-    put(bytes.data(), 4, parent);
-    put(bytes.data(), 8, object);
-    put(bytes.data(), 12, source_client);
-    put(bytes.data(), 16, source);
+    auto bytes = words<28>({root, parent, object, source_client, source});
     call(control_, command::rm_dup, bytes);
     return get<std::uint32_t>(bytes.data(), 24);
   }
@@ -68,16 +57,12 @@ class RawRm {
     return fd;
   }
   int link(int fd) {
-    std::array<std::uint8_t, 4> bytes{};
-    put(bytes.data(), 0, control_);
+    auto bytes = words<4>({static_cast<std::uint32_t>(control_)});
     call(fd, command::register_fd, bytes);
     return last_result;
   }
   std::uint32_t map(Handle device, Handle memory, std::uint64_t offset, std::uint64_t length, int fd) {
-    std::array<std::uint8_t, 56> bytes{};
-    put(bytes.data(), 0, root);
-    put(bytes.data(), 4, device);
-    put(bytes.data(), 8, memory);
+    auto bytes = words<56>({root, device, memory});
     put(bytes.data(), 16, offset);
     put(bytes.data(), 24, length);
     put(bytes.data(), 48, fd);
@@ -87,19 +72,13 @@ class RawRm {
     return get<std::uint32_t>(bytes.data(), 40);
   }
   std::uint32_t unmap(Handle device, Handle memory, std::uint64_t linear_address) {
-    std::array<std::uint8_t, 32> bytes{};
-    put(bytes.data(), 0, root);
-    put(bytes.data(), 4, device);
-    put(bytes.data(), 8, memory);
+    auto bytes = words<32>({root, device, memory});
     put(bytes.data(), 16, linear_address);
     call(control_, command::rm_unmap, bytes);
     return get<std::uint32_t>(bytes.data(), 24);
   }
   std::uint32_t control(Handle object, std::uint32_t command_word, void* parameters, std::uint32_t size) {
-    std::array<std::uint8_t, 32> bytes{};
-    put(bytes.data(), 0, root);
-    put(bytes.data(), 4, object);
-    put(bytes.data(), 8, command_word);
+    auto bytes = words<32>({root, object, command_word});
     put(bytes.data(), 16, parameters);
     put(bytes.data(), 24, size);
     call(control_, command::rm_control, bytes);
@@ -109,6 +88,14 @@ class RawRm {
   int call(int fd, unsigned number, std::array<std::uint8_t, size>& bytes) {
     last_result = rm_.ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, 'F', number, size), bytes.data());
     return last_result;
+  }
+
+  /// A structure that begins with these words; the rest is zero.
+  template <std::size_t size>
+  [[nodiscard]] static std::array<std::uint8_t, size> words(std::initializer_list<std::uint32_t> first) {
+    std::array<std::uint8_t, size> bytes{};
+    std::memcpy(bytes.data(), first.begin(), first.size() * sizeof(std::uint32_t));
+    return bytes;
   }
 
   Handle root = 0;

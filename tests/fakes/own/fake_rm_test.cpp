@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -40,10 +41,9 @@ class FakeRmTest : public ::testing::Test {
                : nullptr;
   }
   bool has_violation(const char* text) {
-    for (const std::string& violation : rm.violations().list()) {
-      if (violation.find(text) != std::string::npos) return true;
-    }
-    return false;
+    const auto all = rm.violations().list();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& violation) { return violation.find(text) != std::string::npos; });
   }
 
   FakeRm rm;
@@ -112,9 +112,7 @@ TEST_F(FakeRmTest, LinksADeviceFileOnce) {
 }
 
 TEST_F(FakeRmTest, AcceptsAClientOnlyOnItsOwnFileAndThoseLinkedToIt) {
-  std::array<std::uint8_t, 16> bytes{};
-  put(bytes.data(), 0, raw.root);
-  put(bytes.data(), 8, memory);
+  auto bytes = RawRm::words<16>({raw.root, 0, memory});
   const int stranger = rm.open("/dev/nvidiactl", O_RDWR);
   raw.call(stranger, command::rm_free, bytes);
   EXPECT_EQ(get<std::uint32_t>(bytes.data(), 12), rm_status::invalid_client);
@@ -145,8 +143,7 @@ TEST_F(FakeRmTest, AllocatesADeviceOnlyForAProcessThatHasItOpen) {
 }
 
 TEST_F(FakeRmTest, ChecksTheSizeOfControlParameters) {
-  std::array<std::uint8_t, 268> gid{};
-  put(gid.data(), 4, std::uint32_t{2});
+  auto gid = RawRm::words<268>({0, 2});
   EXPECT_EQ(raw.control(subdevice, control_command::gid_info, gid.data(), 264), rm_status::invalid_param_struct);
   EXPECT_EQ(raw.control(subdevice, control_command::gid_info, gid.data(), 268), rm_status::ok);
   EXPECT_EQ(std::memcmp(gid.data() + 12, rm.gpus()[0].uuid.data(), 16), 0);
@@ -215,9 +212,7 @@ TEST_F(FakeRmTest, WritesTheStatusOfAllocAtTheOffsetOfTheVersion) {
   for (const char* version : {"530.30.02", "535.43.02"}) {
     FakeRm other(driver_model(version), {make_gpu(0)});
     RawRm by_hand(other);
-    std::array<std::uint8_t, 32> bytes{};
-    put(bytes.data(), 0, by_hand.add_client());
-    put(bytes.data(), 12, std::uint32_t{0x1234});
+    auto bytes = RawRm::words<32>({by_hand.add_client(), 0, 0, 0x1234});
     ASSERT_EQ(by_hand.call(by_hand.control_file(), command::rm_alloc, bytes), 0);
     const std::size_t at = std::string(version) == "530.30.02" ? 24 : 28;
     EXPECT_EQ(get<std::uint32_t>(bytes.data(), at), rm_status::invalid_class) << version;
@@ -229,8 +224,7 @@ TEST(FakeRm, SupportsTheVersionQueryFrom530On) {
   for (const char* version : {"525.60.11", "530.30.02"}) {
     FakeRm rm(driver_model(version), {make_gpu(0)});
     RawRm raw(rm);
-    std::array<std::uint8_t, 72> bytes{};
-    put(bytes.data(), 0, std::uint32_t{'2'});
+    auto bytes = RawRm::words<72>({'2'});
     const bool is_supported = std::string(version) == "530.30.02";
     EXPECT_EQ(raw.call(raw.control_file(), command::check_version, bytes), is_supported ? 0 : -EINVAL);
     const char* reported = reinterpret_cast<const char*>(bytes.data()) + 8;

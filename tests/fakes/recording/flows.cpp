@@ -213,13 +213,11 @@ Conversation describe_machine(driver::System& system, const std::string& driver,
     const FakeGpu gpu = recorded_gpu(to_array<72>({list.begin() + 72 * static_cast<std::ptrdiff_t>(i),
                                                    list.begin() + 72 * static_cast<std::ptrdiff_t>(i + 1)}),
                                      {}, {});
-    std::array<std::uint8_t, 32> id_info{};
-    put(id_info.data(), 0, gpu.gpu_id);
+    auto id_info = RawRm::words<32>({gpu.gpu_id});
     raw.control(raw.root, control_command::id_info_v2, id_info.data(), id_info.size());
     const int node = raw.open_device(gpu);
     const Handle device = next++, subdevice = next++;
-    std::array<std::uint8_t, 268> gid{};
-    put(gid.data(), 4, std::uint32_t{2});
+    auto gid = RawRm::words<268>({0, 2});
     raw.allocate(raw.root, device, rm_class::device, get<std::uint32_t>(id_info.data(), 8));
     raw.allocate(device, subdevice, rm_class::subdevice, get<std::uint32_t>(id_info.data(), 12));
     raw.control(subdevice, control_command::gid_info, gid.data(), gid.size());
