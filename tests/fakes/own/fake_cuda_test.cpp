@@ -30,9 +30,10 @@ class FakeCudaTest : public ::testing::Test {
     if (seen.dmabuf_fd >= 0) rm.close(seen.dmabuf_fd);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
     for (const auto& call : seen.ioctls) {
+      const ExportLayout layout = export_layout(call.argument.size()).value();
       for (std::size_t i = 0; i < get<std::uint32_t>(call.argument.data(), 12); ++i) {
-        pieces.emplace_back(get<std::uint64_t>(call.argument.data(), 552 + 8 * i),
-                            get<std::uint64_t>(call.argument.data(), 1576 + 8 * i));
+        pieces.emplace_back(get<std::uint64_t>(call.argument.data(), layout.offsets + 8 * i),
+                            get<std::uint64_t>(call.argument.data(), layout.sizes + 8 * i));
       }
     }
     return pieces;

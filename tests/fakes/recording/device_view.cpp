@@ -13,13 +13,14 @@ namespace gdrkit::fakes {
 
 void DeviceView::saw_export(std::uint64_t address, const driver::ObservedExport& observed) {
   for (const driver::ObservedIoctl& seen : observed.ioctls) {
-    const bool is_new = seen.argument.size() == 2608;
-    if (!is_new && seen.argument.size() != 2600) continue;
-    const std::size_t handles = is_new ? 36 : 32, offsets = is_new ? 552 : 544, sizes = offsets + 1024;
+    const auto layout = export_layout(seen.argument.size());
+    if (!layout) continue;
     const void* bytes = seen.argument.data();
-    for (std::size_t i = 0; i < std::min<std::size_t>(128, get<std::uint32_t>(bytes, 12)); ++i) {
-      object_start_[get<std::uint32_t>(bytes, handles + 4 * i)] = address - get<std::uint64_t>(bytes, offsets + 8 * i);
-      address += get<std::uint64_t>(bytes, sizes + 8 * i);
+    const std::size_t count = std::min<std::size_t>(layout->most_objects, get<std::uint32_t>(bytes, 12));
+    for (std::size_t i = 0; i < count; ++i) {
+      object_start_[get<std::uint32_t>(bytes, layout->handles + 4 * i)] =
+          address - get<std::uint64_t>(bytes, layout->offsets + 8 * i);
+      address += get<std::uint64_t>(bytes, layout->sizes + 8 * i);
     }
   }
 }

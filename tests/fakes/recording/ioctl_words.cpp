@@ -168,21 +168,15 @@ void write_ioctl_bytes(const Words& words, unsigned long request, void* argument
 
 std::string export_bytes(const driver::ObservedIoctl& observed, CanonicalNames& names) {
   std::vector<std::uint8_t> bytes = observed.argument;
-  constexpr std::size_t objects = 128;
-  const bool is_supported = bytes.size() == 2600 || bytes.size() == 2608;
-  if (!is_supported) return to_hex(bytes.data(), bytes.size());
-  const std::size_t handles_at = bytes.size() == 2608 ? 36 : 32;
-  const std::size_t offsets_at = bytes.size() == 2608 ? 552 : 544;
-  const std::size_t count = std::min<std::size_t>(objects, get<std::uint32_t>(bytes.data(), 12));
+  const auto layout = export_layout(bytes.size());
+  if (!layout) return to_hex(bytes.data(), bytes.size());
+  const std::size_t count = std::min<std::size_t>(layout->most_objects, get<std::uint32_t>(bytes.data(), 12));
   Fields fields = {{0, What::descriptor}, {4, What::handle}};
-  for (std::size_t i = 0; i < objects; ++i) {
-    if (i < count) {
-      fields.push_back({handles_at + 4 * i, What::handle});
-      continue;
-    }
-    put(bytes.data(), handles_at + 4 * i, std::uint32_t{0});
-    put(bytes.data(), offsets_at + 8 * i, std::uint64_t{0});
-    put(bytes.data(), offsets_at + 8 * (objects + i), std::uint64_t{0});
+  for (std::size_t i = 0; i < count; ++i) fields.push_back({layout->handles + 4 * i, What::handle});
+  for (std::size_t i = count; i < layout->most_objects; ++i) {
+    put(bytes.data(), layout->handles + 4 * i, std::uint32_t{0});
+    put(bytes.data(), layout->offsets + 8 * i, std::uint64_t{0});
+    put(bytes.data(), layout->sizes + 8 * i, std::uint64_t{0});
   }
   make_canonical(bytes, fields, names);
   return to_hex(bytes.data(), bytes.size());
