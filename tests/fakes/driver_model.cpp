@@ -2,24 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "fakes/driver_model.hpp"
 
-#include <array>
-#include <cstddef>
+#include "driver/driver_version.hpp"
 
 namespace gdrkit::fakes {
 namespace {
-
-std::array<int, 3> numbers(std::string_view text) {
-  std::array<int, 3> parts{};
-  std::size_t part = 0;
-  for (const char digit : text) {
-    if (digit == '.') {
-      ++part;
-    } else if (part < parts.size()) {
-      parts[part] = parts[part] * 10 + (digit - '0');
-    }
-  }
-  return parts;
-}
 
 DriverModel newer(DriverModel model, const char* version) {
   model.version = version;
@@ -62,9 +48,10 @@ const std::vector<DriverModel>& driver_models() {
 }
 
 DriverModel driver_model(std::string_view version) {
+  const auto requested = driver::parse_driver_version(version).value();
   DriverModel found = driver_models().front();
   for (const DriverModel& model : driver_models()) {
-    if (numbers(model.version) <= numbers(version)) found = model;
+    if (driver::parse_driver_version(model.version).value() <= requested) found = model;
   }
   found.version = version;
   return found;

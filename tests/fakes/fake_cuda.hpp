@@ -55,9 +55,16 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   std::uint64_t vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable,
                     std::uint64_t reservation_bytes = 0, int ordinal = 0);
   std::uint64_t pool_malloc(std::size_t size_bytes, bool is_exportable = false, int ordinal = 0);
-  std::uint64_t managed(std::size_t size_bytes, int ordinal = 0);
-  std::uint64_t host(std::size_t size_bytes, int ordinal = 0);
-  std::uint64_t ipc_import(std::size_t size_bytes, int ordinal = 0);  ///< memory of another process
+  std::uint64_t managed(std::size_t size_bytes, int ordinal = 0) {
+    return allocate_block(CudaKind::managed, size_bytes, ordinal);
+  }
+  std::uint64_t host(std::size_t size_bytes, int ordinal = 0) {
+    return allocate_block(CudaKind::host, size_bytes, ordinal);
+  }
+  /// Memory of another process.
+  std::uint64_t ipc_import(std::size_t size_bytes, int ordinal = 0) {
+    return allocate_block(CudaKind::ipc_import, size_bytes, ordinal);
+  }
   void free(std::uint64_t address);
   /// Frees an allocation, and makes another one of the same size at the same address.
   void replace_allocation(std::uint64_t address);
@@ -150,6 +157,8 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   };
 
   std::uint64_t add_block(CudaKind kind, int ordinal, std::uint64_t base, std::uint64_t bytes, bool is_exportable);
+  /// Allocates the memory in a block of its own.
+  std::uint64_t allocate_block(CudaKind kind, std::size_t size_bytes, int ordinal);
   std::uint64_t take_addresses(std::uint64_t bytes);
   /// One handle of a reservation, which starts at `range.first` and has `range.second` bytes.
   void add_vmm_block(std::uint64_t base, std::uint64_t bytes, std::pair<std::uint64_t, std::uint64_t> range,

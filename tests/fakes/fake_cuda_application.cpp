@@ -100,7 +100,7 @@ void FakeCuda::drop_if_empty(std::uint64_t base) {
 
 std::uint64_t FakeCuda::malloc(std::size_t size_bytes, int ordinal) {
   const std::lock_guard lock(mutex_);
-  if (size_bytes > small_limit) return malloc_at(round_up(size_bytes, gpu_page), 0, size_bytes, ordinal);
+  if (size_bytes > small_limit) return allocate_block(CudaKind::malloc, size_bytes, ordinal);
   constexpr std::uint64_t granule = 512;
   const auto small = small_blocks_.find(ordinal);
   if (small == small_blocks_.end() || used_of_block_[small->second] + size_bytes > gpu_page) {
@@ -176,27 +176,11 @@ std::uint64_t FakeCuda::pool_malloc(std::size_t size_bytes, bool is_exportable, 
   return address;
 }
 
-std::uint64_t FakeCuda::managed(std::size_t size_bytes, int ordinal) {
+std::uint64_t FakeCuda::allocate_block(CudaKind kind, std::size_t size_bytes, int ordinal) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t base =
-      add_block(CudaKind::managed, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
-  map_.add_allocation({base, size_bytes, CudaKind::managed, ordinal, primary(ordinal)});
-  return base;
-}
-
-std::uint64_t FakeCuda::host(std::size_t size_bytes, int ordinal) {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t base =
-      add_block(CudaKind::host, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
-  map_.add_allocation({base, size_bytes, CudaKind::host, ordinal, primary(ordinal)});
-  return base;
-}
-
-std::uint64_t FakeCuda::ipc_import(std::size_t size_bytes, int ordinal) {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t bytes = round_up(size_bytes, gpu_page);
-  const std::uint64_t base = add_block(CudaKind::ipc_import, ordinal, take_addresses(bytes), bytes, false);
-  map_.add_allocation({base, size_bytes, CudaKind::ipc_import, ordinal, primary(ordinal)});
+      add_block(kind, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
+  map_.add_allocation({base, size_bytes, kind, ordinal, primary(ordinal)});
   return base;
 }
 

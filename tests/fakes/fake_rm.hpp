@@ -117,7 +117,7 @@ class FakeRm final : public driver::System {
   int path_failure(const std::string& path) const;
   int add_file(OpenFile file);
   OpenFile* file_of(int fd);
-  [[nodiscard]] FileId control_file_of(const OpenFile& file) const;
+  [[nodiscard]] bool is_reachable(const OpenFile& file, Handle client) const;
   std::vector<unsigned> gpus_open_in_process() const;
   [[nodiscard]] bool has_size(unsigned long request, std::size_t bytes) const;
 

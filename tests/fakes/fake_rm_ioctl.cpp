@@ -17,24 +17,19 @@ namespace {
 constexpr std::size_t card_bytes = 72, version_bytes = 72, free_bytes = 16, control_bytes = 32, alloc_bytes = 32,
                       dup_bytes = 28, map_bytes = 56, unmap_bytes = 32, wait_bytes = 8;
 
-/// A descriptor that must belong to one of the nodes: -EINVAL otherwise.
-template <class File>
-bool is(const File& file, decltype(File::kind) kind) {
-  return file.kind == kind;
-}
-
 }  // namespace
 
 bool FakeRm::has_size(unsigned long request, std::size_t bytes) const {
   return _IOC_SIZE(request) == bytes + model_.extra_bytes;
 }
 
-FileId FakeRm::control_file_of(const OpenFile& file) const {
-  return file.kind == OpenFile::Kind::control ? file.id : file.linked_control;
+bool FakeRm::is_reachable(const OpenFile& file, Handle client) const {
+  const FileId control = file.kind == OpenFile::Kind::control ? file.id : file.linked_control;
+  return state_.is_reachable(client, control);
 }
 
 int FakeRm::dispatch(OpenFile& file, unsigned long request, void* argument) {
-  const bool is_control = is(file, OpenFile::Kind::control);
+  const bool is_control = file.kind == OpenFile::Kind::control;
   switch (_IOC_NR(request)) {
     case command::card_info: return is_control ? card_info(request, argument) : -EINVAL;
     case command::register_fd: return is_control || !has_size(request, 4) ? -EINVAL : register_fd(file, argument);
@@ -70,7 +65,7 @@ int FakeRm::card_info(unsigned long request, void* argument) {
 
 int FakeRm::register_fd(OpenFile& file, void* argument) {
   const auto control = files_.find(get<std::int32_t>(argument, 0));
-  if (control == files_.end() || !is(control->second, OpenFile::Kind::control)) return -EINVAL;
+  if (control == files_.end() || control->second.kind != OpenFile::Kind::control) return -EINVAL;
   if (file.linked_control != 0) return -EINVAL;
   file.linked_control = control->second.id;
   return 0;
@@ -100,15 +95,14 @@ int FakeRm::rm_alloc(const OpenFile& file, void* argument, bool is_long) {
   std::uint32_t status = rm_status::ok;
   if (object_class == rm_class::root) {
     // A client belongs to a control file; a device file has no clients.
-    if (!is(file, OpenFile::Kind::control)) return -EINVAL;
+    if (file.kind != OpenFile::Kind::control) return -EINVAL;
     handle = state_.add_client(file.id, process_id);
   } else {
     const auto root = get<Handle>(argument, 0);
     const auto* parameters = reinterpret_cast<const void*>(get<std::uintptr_t>(argument, 16));
-    status =
-        state_.is_reachable(root, control_file_of(file))
-            ? state_.allocate(root, get<Handle>(argument, 4), object_class, parameters, gpus_open_in_process(), &handle)
-            : rm_status::invalid_client;
+    status = is_reachable(file, root) ? state_.allocate(root, get<Handle>(argument, 4), object_class, parameters,
+                                                        gpus_open_in_process(), &handle)
+                                      : rm_status::invalid_client;
   }
   if (status == rm_status::ok) put(argument, 8, handle);
   // The long form has the rights' address before the flags.
@@ -118,8 +112,8 @@ int FakeRm::rm_alloc(const OpenFile& file, void* argument, bool is_long) {
 
 int FakeRm::rm_free(const OpenFile& file, void* argument) {
   const auto root = get<Handle>(argument, 0);
-  const auto status = state_.is_reachable(root, control_file_of(file)) ? state_.free(root, get<Handle>(argument, 8))
-                                                                       : rm_status::invalid_client;
+  const auto status =
+      is_reachable(file, root) ? state_.free(root, get<Handle>(argument, 8)) : rm_status::invalid_client;
   put(argument, 12, status);
   return 0;
 }
@@ -128,7 +122,7 @@ int FakeRm::rm_dup(const OpenFile& file, void* argument) {
   const auto client = get<Handle>(argument, 0);
   auto object = get<Handle>(argument, 8);
   std::uint32_t status = rm_status::invalid_client;
-  if (state_.is_reachable(client, control_file_of(file))) {
+  if (is_reachable(file, client)) {
     status = state_.duplicate(client, get<Handle>(argument, 4), get<Handle>(argument, 12), get<Handle>(argument, 16),
                               &object);
   }
@@ -140,24 +134,23 @@ int FakeRm::rm_dup(const OpenFile& file, void* argument) {
 int FakeRm::rm_map(const OpenFile& file, void* argument) {
   const auto client = get<Handle>(argument, 0);
   const auto device_file = files_.find(get<std::int32_t>(argument, 48));
-  std::uint32_t status = rm_status::invalid_client;
-  if (state_.is_reachable(client, control_file_of(file))) {
-    const bool is_device = device_file != files_.end() && is(device_file->second, OpenFile::Kind::device);
-    if (!is_device) {
-      status = rm_status::invalid_argument;
-    } else if (device_file->second.mapping != nullptr) {
-      status = rm_status::state_in_use;
-    } else {
-      std::shared_ptr<RmMapping> mapping;
-      status = state_.map(client, get<Handle>(argument, 4), get<Handle>(argument, 8), get<std::uint64_t>(argument, 16),
-                          get<std::uint64_t>(argument, 24), device_file->second.gpu, &mapping);
-      if (status == rm_status::ok) {
-        put(argument, 32, mapping->linear_address);
-        // Bit 16 as observed on 580.159.04; bits 25:23 contain the caching type.
-        const std::uint32_t reported = 0x10000u | caching_ << 23;
-        if (model_.reports_caching) put(argument, 44, get<std::uint32_t>(argument, 44) | reported);
-        device_file->second.mapping = std::move(mapping);
-      }
+  std::uint32_t status = rm_status::ok;
+  if (!is_reachable(file, client)) {
+    status = rm_status::invalid_client;
+  } else if (device_file == files_.end() || device_file->second.kind != OpenFile::Kind::device) {
+    status = rm_status::invalid_argument;
+  } else if (device_file->second.mapping != nullptr) {
+    status = rm_status::state_in_use;
+  } else {
+    std::shared_ptr<RmMapping> mapping;
+    status = state_.map(client, get<Handle>(argument, 4), get<Handle>(argument, 8), get<std::uint64_t>(argument, 16),
+                        get<std::uint64_t>(argument, 24), device_file->second.gpu, &mapping);
+    if (status == rm_status::ok) {
+      put(argument, 32, mapping->linear_address);
+      // Bit 16 as observed on 580.159.04; bits 25:23 contain the caching type.
+      const std::uint32_t reported = 0x10000u | caching_ << 23;
+      if (model_.reports_caching) put(argument, 44, get<std::uint32_t>(argument, 44) | reported);
+      device_file->second.mapping = std::move(mapping);
     }
   }
   put(argument, 40, status);
@@ -167,7 +160,7 @@ int FakeRm::rm_map(const OpenFile& file, void* argument) {
 int FakeRm::rm_unmap(const OpenFile& file, void* argument) {
   const auto client = get<Handle>(argument, 0);
   std::uint32_t status = rm_status::invalid_client;
-  if (state_.is_reachable(client, control_file_of(file))) {
+  if (is_reachable(file, client)) {
     status = state_.unmap(client, get<Handle>(argument, 4), get<Handle>(argument, 8), get<std::uint64_t>(argument, 16));
   }
   put(argument, 24, status);
@@ -177,7 +170,7 @@ int FakeRm::rm_unmap(const OpenFile& file, void* argument) {
 int FakeRm::rm_control(const OpenFile& file, void* argument) {
   const auto client = get<Handle>(argument, 0);
   std::uint32_t status = rm_status::invalid_client;
-  if (state_.is_reachable(client, control_file_of(file))) {
+  if (is_reachable(file, client)) {
     auto* parameters = reinterpret_cast<void*>(get<std::uintptr_t>(argument, 16));
     status = control(client, get<Handle>(argument, 4), get<std::uint32_t>(argument, 8), parameters,
                      get<std::uint32_t>(argument, 24));

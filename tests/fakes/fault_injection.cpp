@@ -120,10 +120,15 @@ bool FaultPlan::strikes_cuda(const char* name, Fault* fault) {
   return fault_.cuda_result != 0 && strikes(name, fault);
 }
 
-int FaultySystem::open(const char* path, int flags) noexcept {
+template <class Call>
+auto FaultySystem::call_or_fail(const char* name, Call call) noexcept -> decltype(call()) {
   const SuspendAllocationFaults mine;
   Fault fault;
-  return plan_.strikes_system("open", false, &fault) ? -fault.errno_value : inner_.open(path, flags);
+  return plan_.strikes_system(name, false, &fault) ? -fault.errno_value : call();
+}
+
+int FaultySystem::open(const char* path, int flags) noexcept {
+  return call_or_fail("open", [&] { return inner_.open(path, flags); });
 }
 
 int FaultySystem::close(int fd) noexcept {
@@ -148,35 +153,23 @@ int FaultySystem::ioctl(int fd, unsigned long request, void* argument) noexcept 
 
 int FaultySystem::mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
                        void** mapped) noexcept {
-  const SuspendAllocationFaults mine;
-  Fault fault;
-  if (plan_.strikes_system("mmap", false, &fault)) return -fault.errno_value;
-  return inner_.mmap(hint, length, protection, flags, fd, offset, mapped);
+  return call_or_fail("mmap", [&] { return inner_.mmap(hint, length, protection, flags, fd, offset, mapped); });
 }
 
 int FaultySystem::munmap(void* address, std::size_t length) noexcept {
-  const SuspendAllocationFaults mine;
-  Fault fault;
-  return plan_.strikes_system("munmap", false, &fault) ? -fault.errno_value : inner_.munmap(address, length);
+  return call_or_fail("munmap", [&] { return inner_.munmap(address, length); });
 }
 
 int FaultySystem::access(const char* path, int mode) noexcept {
-  const SuspendAllocationFaults mine;
-  Fault fault;
-  return plan_.strikes_system("access", false, &fault) ? -fault.errno_value : inner_.access(path, mode);
+  return call_or_fail("access", [&] { return inner_.access(path, mode); });
 }
 
 int FaultySystem::madvise(void* address, std::size_t length, int advice) noexcept {
-  const SuspendAllocationFaults mine;
-  Fault fault;
-  return plan_.strikes_system("madvise", false, &fault) ? -fault.errno_value : inner_.madvise(address, length, advice);
+  return call_or_fail("madvise", [&] { return inner_.madvise(address, length, advice); });
 }
 
 ssize_t FaultySystem::read_text(const char* path, char* buffer, std::size_t capacity) noexcept {
-  const SuspendAllocationFaults mine;
-  Fault fault;
-  return plan_.strikes_system("read_text", false, &fault) ? -fault.errno_value
-                                                          : inner_.read_text(path, buffer, capacity);
+  return call_or_fail("read_text", [&] { return inner_.read_text(path, buffer, capacity); });
 }
 
 template <class Call>

@@ -78,6 +78,9 @@ class FaultySystem : public driver::System {
   }
 
  private:
+  template <class Call>
+  auto call_or_fail(const char* name, Call call) noexcept -> decltype(call());
+
   driver::System& inner_;
   FaultPlan& plan_;
 };

@@ -149,25 +149,15 @@ std::uint32_t RmState::unmap(Handle client, Handle device, Handle memory, std::u
     return mapping->client == client && mapping->memory_handle == memory && mapping->linear_address == linear_address;
   });
   if (found == mappings_.end()) return rm_status::object_not_found;
-  if ((*found)->vmas > 0) violations_.add("RM_UNMAP_MEMORY while the memory is still mmapped");
-  bar1_[(*found)->gpu].give_back((*found)->bar1);
-  (*found)->is_live = false;
+  end(**found, "RM_UNMAP_MEMORY");
   mappings_.erase(found);
   return rm_status::ok;
 }
 
-void RmState::drop_mappings(Handle client, Handle memory, const char* by) {
-  for (auto it = mappings_.begin(); it != mappings_.end();) {
-    RmMapping& mapping = **it;
-    if (mapping.client != client || mapping.memory_handle != memory) {
-      ++it;
-      continue;
-    }
-    if (mapping.vmas > 0) violations_.add(std::string(by) + " while the memory is still mmapped");
-    bar1_[mapping.gpu].give_back(mapping.bar1);
-    mapping.is_live = false;
-    it = mappings_.erase(it);
-  }
+void RmState::end(RmMapping& mapping, const std::string& by) {
+  if (mapping.vmas > 0) violations_.add(by + " while the memory is still mmapped");
+  bar1_[mapping.gpu].give_back(mapping.bar1);
+  mapping.is_live = false;
 }
 
 void RmState::free_tree(Handle client_handle, Client& client, Handle object) {
@@ -176,7 +166,12 @@ void RmState::free_tree(Handle client_handle, Client& client, Handle object) {
     if (child.parent == object) children.push_back(handle);
   }
   for (const Handle child : children) free_tree(client_handle, client, child);
-  drop_mappings(client_handle, object, "RM_FREE or close of the control file");
+  for (const auto& mapping : mappings_) {
+    if (mapping->client == client_handle && mapping->memory_handle == object) {
+      end(*mapping, "RM_FREE or close of the control file");
+    }
+  }
+  std::erase_if(mappings_, [](const auto& mapping) { return !mapping->is_live; });
   client.objects.erase(object);
 }
 

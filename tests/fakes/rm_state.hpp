@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fakes/bar1_heap.hpp"
@@ -82,7 +83,8 @@ class RmState {
   std::uint32_t add(Handle client, const RmObject& object, Handle* new_handle);
   std::uint32_t add_memory(Handle client, Handle parent, const std::shared_ptr<PhysicalMemory>& memory,
                            Handle* new_handle);
-  void drop_mappings(Handle client, Handle memory, const char* by);
+  /// Ends a mapping, which the caller removes from the list. `by`: the call that does it.
+  void end(RmMapping& mapping, const std::string& by);
   void free_tree(Handle client_handle, Client& client, Handle object);
 
   DriverModel model_;
