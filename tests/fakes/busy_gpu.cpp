@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
-#include <vector>
 
 #include "engine/mover/mover_code.hpp"
 #include "fakes/emulated_cuda.hpp"
@@ -33,14 +32,6 @@ void report(const Parameters& parameters, unsigned blocks, bool has_ended) noexc
   }
 }
 
-void play(const Parameters& parameters, unsigned blocks) {
-  std::vector<std::thread> threads;
-  for (unsigned block = 0; block < blocks; ++block) {
-    threads.emplace_back([&parameters, block, blocks] { play_mover(block, blocks, &parameters); });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
-
 int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
            void** list, void**) {
   BusyGpu& busy = busy_gpu();
@@ -58,7 +49,7 @@ int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsig
     if (is_suspended && ends) {
       report(parameters, blocks, true);
     } else {
-      play(parameters, blocks);
+      play_mover_blocks(blocks, &parameters);
     }
   });
   return 0;

@@ -33,6 +33,8 @@ void give_to_stream(void* stream, std::function<void()> work);
 
 /// Emulates one block of the mover's GPU kernel; `parameter` is that of cuLaunchKernel.
 void play_mover(unsigned block, unsigned blocks, const void* parameter) noexcept;
+/// Emulates all blocks, the first in this thread and each other in its own. Returns when all have ended.
+void play_mover_blocks(unsigned blocks, const void* parameter);
 inline constexpr std::size_t mover_parameter_bytes = 40;
 
 }  // namespace gdrkit::fakes

@@ -117,14 +117,7 @@ int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
   return guarded([&] {
     const auto* const bytes = static_cast<const char*>(parameters[0]);
     const std::vector<char> parameter(bytes, bytes + mover_parameter_bytes);
-    return give(stream, [=] {
-      std::vector<std::thread> others;
-      for (unsigned block = 1; block < blocks; ++block) {
-        others.emplace_back([block, blocks, &parameter] { play_mover(block, blocks, parameter.data()); });
-      }
-      play_mover(0, blocks, parameter.data());
-      for (std::thread& other : others) other.join();
-    });
+    return give(stream, [=] { play_mover_blocks(blocks, parameter.data()); });
   });
 }
 

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -83,6 +85,13 @@ void play_mover(unsigned block, unsigned blocks, const void* parameter) noexcept
   std::memcpy(&parameters, parameter, sizeof parameters);
   engine::mover::HostBlock side(parameters, block, blocks);
   engine::mover::run(parameters, side);
+}
+
+void play_mover_blocks(unsigned blocks, const void* parameter) {
+  std::vector<std::thread> others;
+  for (unsigned block = 1; block < blocks; ++block) others.emplace_back(play_mover, block, blocks, parameter);
+  play_mover(0, blocks, parameter);
+  for (std::thread& other : others) other.join();
 }
 
 }  // namespace gdrkit::fakes
