@@ -3,11 +3,11 @@
 // ProcessResources: counts of operating-system resources of this process, to compare before and after.
 #pragma once
 
-#include <dirent.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -30,12 +30,8 @@ inline bool is_device_mapping(const std::string& maps_line) {
 }
 
 inline std::size_t count_descriptors() {
-  DIR* folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) return 0;
-  std::size_t count = 0;
-  while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
-  ::closedir(folder);
-  return count - 1;  // without the folder's own descriptor
+  const std::filesystem::directory_iterator entries("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries))) - 1;  // without the iterator's own
 }
 
 [[nodiscard]] inline ProcessResources count_process_resources() {

@@ -24,11 +24,15 @@ const Flow& flow_named(const std::string& name) {
   throw std::runtime_error("unknown flow " + name);
 }
 
+/// Runs the flow of the conversation on its replay.
+FlowOutcome run_on(Replay& replay, const Conversation& conversation) {
+  const Words pin = conversation.header_line("pin");
+  return run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+}
+
 void expect_replays(const Conversation& conversation) {
   Replay replay(conversation);
-  const Words pin = conversation.header_line("pin");
-  const FlowOutcome outcome =
-      run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+  const FlowOutcome outcome = run_on(replay, conversation);
   EXPECT_EQ(replay.failure(), "");
   EXPECT_EQ(outcome.words().line(), conversation.header_line("outcome").line());
 }
@@ -105,12 +109,10 @@ class FakeRecording : public ::testing::TestWithParam<Flow> {
     const Conversation made = record_flow(flow, rm, cuda, machine, address, [&] {
       if (flow.is_freed_first) cuda.free(address);
     });
-    const auto folder = std::filesystem::temp_directory_path() / ("gdrkit_replay_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder);
-    const std::string path = (folder / (std::string(flow.name) + ".txt")).string();
+    const std::string path = ::testing::TempDir() + "gdrkit_replay_" + std::to_string(::getpid()) + ".txt";
     ASSERT_TRUE(made.save(path));
     auto loaded = load_conversation(path);
-    std::filesystem::remove_all(folder);
+    std::filesystem::remove(path);
     ASSERT_TRUE(loaded);
     ASSERT_EQ(loaded->text(), made.text());
     conversation = std::move(*loaded);
@@ -135,25 +137,23 @@ TEST_P(FakeRecording, IsReproducedByTheFakes) {
 }
 
 TEST_P(FakeRecording, DetectsEveryChangedCall) {
-  const Words pin = conversation.header_line("pin");
   for (std::size_t i = 0; i < conversation.calls.size(); ++i) {
     Conversation changed = conversation;
     std::string& input = changed.calls[i].input;
     input.back() = input.back() == '0' ? '1' : '0';
     Replay replay(changed);
-    (void)run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+    (void)run_on(replay, changed);
     EXPECT_NE(replay.failure().find("call " + std::to_string(i) + "\n"), std::string::npos) << replay.failure();
   }
 }
 
 TEST_P(FakeRecording, DetectsAnAdditionalOrMissingCall) {
-  const Words pin = conversation.header_line("pin");
   Conversation shorter = conversation, longer = conversation;
   shorter.calls.pop_back();
   longer.calls.push_back({"sys.close fd=100", "result=0"});
   for (const Conversation& changed : {shorter, longer}) {
     Replay replay(changed);
-    (void)run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+    (void)run_on(replay, changed);
     EXPECT_NE(replay.failure(), "");
   }
 }
