@@ -6,14 +6,16 @@
 #include <cstring>
 
 #include "backend/rm/memory_piece.hpp"
+#include "fakes/driver_model.hpp"
+#include "fakes/export_encoder.hpp"
+#include "fakes/wire.hpp"
 #include "fuzz_target.hpp"
 
 using namespace gdrkit;
 
 namespace {
 
-constexpr std::size_t old_bytes = 2600, new_bytes = 2608;
-
+/// The header of an input. Calls with one layout follow; the last one may be truncated.
 struct Input {
   std::uint64_t size_bytes;
   std::uint64_t expected_offset;
@@ -21,30 +23,17 @@ struct Input {
   std::int8_t result;
 };
 
-template <class T>
-void put(fuzz::Bytes& bytes, std::size_t at, T value) {
-  std::memcpy(bytes.data() + at, &value, sizeof value);
-}
-
-/// A header, then calls with one layout; the last call may be truncated.
-fuzz::Bytes encode(bool is_old, std::uint32_t objects, std::uint64_t each) {
-  fuzz::Bytes all(sizeof(Input));
-  put(all, 0, objects * each);
-  put(all, 8, std::uint64_t{0});
-  put(all, 16, static_cast<std::uint8_t>(is_old));
-  for (std::uint32_t index = 0; index < objects; index += 128) {
-    const std::uint32_t count = objects - index < 128 ? objects - index : 128;
-    fuzz::Bytes call(is_old ? old_bytes : new_bytes);
-    put(call, 4, 0xc1d0001du);
-    put(call, 8, objects);
-    put(call, 12, count);
-    put(call, 16, index);
-    put(call, 24, objects * each);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      put(call, (is_old ? 32 : 36) + 4 * std::size_t{i}, 0x5c000096u + i);
-      put(call, (is_old ? 1568 : 1576) + 8 * std::size_t{i}, each);
-    }
-    all.insert(all.end(), call.begin(), call.end());
+/// The input of an export of `objects` objects, each with `each` bytes from `offset` on.
+fuzz::Bytes encode(bool is_old, std::uint32_t objects, std::uint64_t each, std::uint64_t offset = 0,
+                   std::uint32_t status = fakes::rm_status::ok) {
+  const Input input{objects * each, offset, is_old, 0};
+  std::vector<fakes::CudaMemoryMap::ExportPiece> pieces;
+  for (std::uint32_t i = 0; i < objects; ++i) pieces.push_back({0x5c000096u + i, offset, each});
+  fuzz::Bytes all(sizeof input);
+  std::memcpy(all.data(), &input, sizeof input);
+  const auto model = fakes::driver_model(is_old ? "565.57.01" : "580.159.04");
+  for (const auto& call : fakes::encode_export(model, 0xc1d0001d, input.size_bytes, pieces, 0, {status, 0})) {
+    all.insert(all.end(), call.argument.begin(), call.argument.end());
   }
   return all;
 }
@@ -57,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(&input, data, sizeof input);
   data += sizeof input;
   size -= sizeof input;
-  const std::size_t bytes = (input.is_old & 1) != 0 ? old_bytes : new_bytes;
+  const std::size_t bytes = (input.is_old & 1) != 0 ? 2600 : 2608;
   std::vector<driver::ObservedIoctl> seen;
   while (size > 0) {
     const std::size_t length = size < bytes ? size : bytes;
@@ -84,12 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<fuzz::Bytes> gdrkit::fuzz::seeds() {
   std::vector<Bytes> all = {encode(false, 1, 0x10000), encode(true, 1, 0x10000), encode(false, 3, 0x200000),
                             encode(false, 130, 0x200000), encode(true, 130, 0x200000)};
-  for (const bool is_old : {false, true}) {  // a call that the driver rejected
-    Bytes refused = encode(is_old, 1, 0x300000);
-    put(refused, 8, std::uint64_t{0x100000});
-    put(refused, sizeof(Input) + (is_old ? 544 : 552), std::uint64_t{0x100000});
-    put(refused, sizeof(Input) + (is_old ? 2592 : 2600), std::uint32_t{0x1f});
-    all.push_back(refused);
+  for (const bool is_old : {false, true}) {
+    all.push_back(encode(is_old, 1, 0x300000, 0x100000, fakes::rm_status::invalid_argument));
   }
   return all;
 }
