@@ -72,14 +72,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<Bytes> gdrkit::fuzz::seeds() {
   using gdrkit::test::TarBytes;
-  std::vector<Bytes> all;
-  const auto add = [&](const std::string& bytes) { all.emplace_back(bytes.begin(), bytes.end()); };
-  add(TarBytes().add({"a/", '5'}).file("a/b", "text\n").link("l", "/a/b").link("m", "../../l").bytes());
-  add(TarBytes().pax("path", "x/" + std::string(120, 'n')).file("cut", "pax").add({"hard", '1', "x"}).bytes());
-  add(TarBytes().add({"././@LongLink", 'L'}, "g/" + std::string(130, 'n')).file("cut", "gnu").add({"d", '3'}).bytes());
-  add(TarBytes()
-          .file("gdrkit-recording", "unreadable /a/b\ncharacter_device /d 1 2 644 0 0\n")
-          .file("a/b", "x")
-          .bytes());
-  return all;
+  const std::string facts = "unreadable /a/b\ncharacter_device /d 1 2 644 0 0\n";
+  return to_seeds(
+      {TarBytes().add({"a/", '5'}).file("a/b", "text\n").link("l", "/a/b").link("m", "../../l").bytes(),
+       TarBytes().pax("path", "x/" + std::string(120, 'n')).file("cut", "pax").add({"hard", '1', "x"}).bytes(),
+       TarBytes().add({"././@LongLink", 'L'}, "g/" + std::string(130, 'n')).file("cut", "gnu").add({"d", '3'}).bytes(),
+       TarBytes().file("gdrkit-recording", facts).file("a/b", "x").bytes()});
 }

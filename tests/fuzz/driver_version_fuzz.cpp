@@ -29,12 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  std::vector<Bytes> all;
-  for (const std::string& text :
-       {std::string("580.159.04"), std::string("515.43"), std::string("620.6.0"),
-        std::string("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC"),
-        std::string("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n")}) {
-    all.emplace_back(text.begin(), text.end());
-  }
-  return all;
+  return to_seeds({"580.159.04", "515.43", "620.6.0",
+                   "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC",
+                   "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n"});
 }

@@ -36,7 +36,5 @@ std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   library.add_symbols({{"ibv_reg_mr", ""}, {"ibv_reg_dmabuf_mr", "IBVERBS_1.12"}, {"!malloc", ""}});
   test::ElfBytes module;
   module.add(".modinfo", SHT_PROGBITS, std::string("version=2.5\0description=opensource\0", 35));
-  std::vector<Bytes> all;
-  for (const std::string& file : {library.bytes(), module.bytes()}) all.emplace_back(file.begin(), file.end());
-  return all;
+  return to_seeds({library.bytes(), module.bytes()});
 }

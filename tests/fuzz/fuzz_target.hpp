@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #define FUZZ_CHECK(condition)                                                                \
@@ -25,5 +26,12 @@ using Bytes = std::vector<std::uint8_t>;
 
 /// Well-formed inputs. Mutation starts from them, so that it reaches the code after the first check.
 [[nodiscard]] std::vector<Bytes> seeds();
+
+/// Returns texts as seeds.
+[[nodiscard]] inline std::vector<Bytes> to_seeds(const std::vector<std::string>& texts) {
+  std::vector<Bytes> all;
+  for (const std::string& text : texts) all.emplace_back(text.begin(), text.end());
+  return all;
+}
 
 }  // namespace gdrkit::fuzz

@@ -4,6 +4,7 @@
 // content at every kind of path that the doctor reads.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -251,35 +252,30 @@ class HealthyMachine {
   }
 
   static std::string nvml() {
-    std::string gpus;
+    using Json = nlohmann::ordered_json;
+    const Json gpu = Json::parse(R"({"index": 0, "address": "", "name": "NVIDIA H100", "brand": 14, "uuid": "",
+        "compute_capability": 90, "memory_bytes": 85899345920, "bar1_total_bytes": 137438953472,
+        "bar1_used_bytes": 1048576, "bar1_free_bytes": 137437904896, "ecc_enabled": true, "ecc_enabled_next": true,
+        "ecc_uncorrected": 0, "remap_pending": false, "remap_failed": false, "persistence": true, "compute_mode": 0,
+        "mig": false, "mig_next": false, "pcie_generation": 5, "pcie_generation_max": 5, "pcie_generation_gpu_max": 5,
+        "pcie_width": 16, "pcie_width_max": 16, "virtualization": 0, "fabric_state": 3, "fabric_status": 0,
+        "fabric_clique": 0, "fabric_cluster": "00000000000000000000000000000000", "c2c_links": 0, "cpus": "0-1",
+        "cuda_rdma": true, "cuda_rdma_vmm": true, "cuda_dmabuf": true, "cuda_rdma_flush": 1,
+        "cuda_rdma_ordering": 200, "nvlink_count": 2, "links": []})");
+    const Json link = Json::parse(R"({"index": 0, "is_active": true, "remote": "0000:f1:00.0",
+        "remote_kind": "switch", "can_p2p": true, "speed_mbps": 26562})");
+    Json facts = Json::parse(R"({"schema": "gdrkit.nvml/1", "driver_version": "580.159.04",
+        "nvml_version": "13.580.159.04", "cuda_version": 13000, "cuda_library_version": 13000, "cc_environment": 0,
+        "cc_enabled": false, "cc_developer_mode": false, "cc_multi_gpu": 0, "gpus": [],
+        "pairs": [{"first": 0, "second": 1, "common_ancestor": 50, "p2p_read": 0, "p2p_write": 0, "p2p_nvlink": 0}]})");
     for (int i = 0; i < 2; ++i) {
-      const std::string digit = std::to_string(i);
-      std::string links;
-      for (int link = 0; link < 2; ++link) {
-        links += std::string(link == 0 ? "" : ",") + "{\"index\":" + std::to_string(link) +
-                 ",\"is_active\":true,\"remote\":\"0000:f1:00.0\",\"remote_kind\":\"switch\",\"can_p2p\":true,"
-                 "\"speed_mbps\":26562}";
-      }
-      gpus +=
-          std::string(i == 0 ? "" : ",") + "{\"index\":" + digit + ",\"address\":\"0000:0" + std::to_string(3 + i) +
-          ":00.0\",\"name\":\"NVIDIA H100\",\"brand\":14,\"uuid\":\"GPU-" + digit +
-          "\",\"compute_capability\":90,\"memory_bytes\":85899345920,\"bar1_total_bytes\":137438953472,"
-          "\"bar1_used_bytes\":1048576,\"bar1_free_bytes\":137437904896,\"ecc_enabled\":true,"
-          "\"ecc_enabled_next\":true,\"ecc_uncorrected\":0,\"remap_pending\":false,\"remap_failed\":false,"
-          "\"persistence\":true,\"compute_mode\":0,\"mig\":false,\"mig_next\":false,\"pcie_generation\":5,"
-          "\"pcie_generation_max\":5,\"pcie_generation_gpu_max\":5,\"pcie_width\":16,\"pcie_width_max\":16,"
-          "\"virtualization\":0,\"fabric_state\":3,\"fabric_status\":0,\"fabric_clique\":0,"
-          "\"fabric_cluster\":\"00000000000000000000000000000000\",\"c2c_links\":0,\"cpus\":\"0-1\",\"cuda_rdma\":true,"
-          "\"cuda_rdma_vmm\":true,\"cuda_dmabuf\":true,\"cuda_rdma_flush\":1,\"cuda_rdma_ordering\":200,"
-          "\"nvlink_count\":2,\"links\":[" +
-          links + "]}";
+      Json& added = facts["gpus"].emplace_back(gpu);
+      added["index"] = i;
+      added["address"] = "0000:0" + std::to_string(3 + i) + ":00.0";
+      added["uuid"] = "GPU-" + std::to_string(i);
+      for (int number = 0; number < 2; ++number) added["links"].emplace_back(link)["index"] = number;
     }
-    return "{\"schema\":\"gdrkit.nvml/1\",\"driver_version\":\"580.159.04\",\"nvml_version\":\"13.580.159.04\","
-           "\"cuda_version\":13000,\"cuda_library_version\":13000,\"cc_environment\":0,\"cc_enabled\":false,"
-           "\"cc_developer_mode\":false,\"cc_multi_gpu\":0,\"gpus\":[" +
-           gpus +
-           "],\"pairs\":[{\"first\":0,\"second\":1,\"common_ancestor\":50,\"p2p_read\":0,\"p2p_write\":0,"
-           "\"p2p_nvlink\":0}]}";
+    return facts.dump();
   }
 
   MemoryTree& tree_;

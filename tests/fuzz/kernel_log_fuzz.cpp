@@ -26,11 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  std::vector<Bytes> all;
-  for (const std::string text :
-       {"# the oldest are lost\n0.000001 NVRM: Xid (PCI:0000:3b:00): 79\n12.500000 DMAR: fault\n",
-        "3,17,1500000,-,caller=T1;NVRM: Xid (PCI:0000:3b:00): 79\n SUBSYSTEM=pci\n"}) {
-    all.emplace_back(text.begin(), text.end());
-  }
-  return all;
+  return to_seeds({"# the oldest are lost\n0.000001 NVRM: Xid (PCI:0000:3b:00): 79\n12.500000 DMAR: fault\n",
+                   "3,17,1500000,-,caller=T1;NVRM: Xid (PCI:0000:3b:00): 79\n SUBSYSTEM=pci\n"});
 }

@@ -34,17 +34,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  const std::string all[] = {
-      "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\" class=\"0x060400\" link_speed=\"16.0 GT/s "
-      "PCIe\" "
-      "link_width=\"16\"><pci busid=\"0000:03:00.0\" class=\"0x030200\"><gpu dev=\"0\" sm=\"90\"><nvlink "
-      "target=\"fffffff:ffff:ff\" "
-      "count=\"18\" tclass=\"0x068000\"/><c2c bw=\"1\" count=\"2\"/></gpu></pci><pci busid=\"0000:04:00.0\" "
-      "class=\"0x020700\"><nic>"
-      "<net name=\"mlx5_0\" speed=\"400000\"/><net name=\"mlx5_1\"/></nic></pci></pci></cpu></system>",
-      "<?xml version='1.0'?><!-- x --><system version='1'><cpu numaid='-1'/><cpu numaid='1'><nic><net "
-      "name='a'/></nic></cpu></system>"};
-  std::vector<Bytes> seeds;
-  for (const std::string& text : all) seeds.emplace_back(text.begin(), text.end());
-  return seeds;
+  return to_seeds(
+      {R"(<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x060400" link_speed="16.0 GT/s PCIe" )"
+       R"(link_width="16"><pci busid="0000:03:00.0" class="0x030200"><gpu dev="0" sm="90"><nvlink )"
+       R"(target="fffffff:ffff:ff" count="18" tclass="0x068000"/><c2c bw="1" count="2"/></gpu></pci>)"
+       R"(<pci busid="0000:04:00.0" class="0x020700"><nic><net name="mlx5_0" speed="400000"/><net name="mlx5_1"/>)"
+       R"(</nic></pci></pci></cpu></system>)",
+       "<?xml version='1.0'?><!-- x --><system version='1'><cpu numaid='-1'/><cpu numaid='1'><nic>"
+       "<net name='a'/></nic></cpu></system>"});
 }

@@ -61,14 +61,9 @@ std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   facts.outcome = Outcome::found;
   for (std::int64_t i = 0; i < 2; ++i) facts.value.gpus.push_back(healthy_gpu(i));
   facts.value.pairs.emplace_back().second = 1;
-  std::vector<Bytes> all;
-  const std::string start = "{\"schema\":\"gdrkit.nvml/1\",";
-  for (const std::string& text :
-       {to_json_text(facts), to_json_text({}), start + "\"gpus\":[],\"pairs\":[]}",
-        start + "\"outcome\":\"unreadable\",\"reason\":\"nvmlInit_v2: NVML_ERROR_NO_PERMISSION\"}",
-        start + "\"gpus\":[{\"index\":0,\"links\":[{\"index\":0,\"remote\":{\"outcome\":\"absent\",\"reason\":\"\"}}]}]"
-                ",\"pairs\":[]}"}) {
-    all.emplace_back(text.begin(), text.end());
-  }
-  return all;
+  const std::string start = R"({"schema":"gdrkit.nvml/1",)";
+  return to_seeds(
+      {to_json_text(facts), to_json_text({}), start + R"("gpus":[],"pairs":[]})",
+       start + R"("outcome":"unreadable","reason":"nvmlInit_v2: NVML_ERROR_NO_PERMISSION"})",
+       start + R"("gpus":[{"index":0,"links":[{"index":0,"remote":{"outcome":"absent","reason":""}}]}],"pairs":[]})"});
 }

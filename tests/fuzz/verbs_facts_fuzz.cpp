@@ -24,15 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  std::vector<Bytes> all;
-  const std::string start = "{\"schema\":\"gdrkit.verbs/1\",";
-  for (const std::string& text :
-       {to_json_text({}), start + "\"dmabuf_call\":true,\"devices\":[]}",
-        start + "\"outcome\":\"unreadable\",\"reason\":\"libibverbs cannot be loaded\"}",
-        start + "\"dmabuf_call\":true,\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":true},{\"name\":\"mlx5_1\","
-                "\"dmabuf\":false}]}",
-        start + "\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":{\"outcome\":\"absent\",\"reason\":\"\"}}]}"}) {
-    all.emplace_back(text.begin(), text.end());
-  }
-  return all;
+  const std::string start = R"({"schema":"gdrkit.verbs/1",)";
+  return to_seeds(
+      {to_json_text({}), start + R"("dmabuf_call":true,"devices":[]})",
+       start + R"("outcome":"unreadable","reason":"libibverbs cannot be loaded"})",
+       start + R"("dmabuf_call":true,"devices":[{"name":"mlx5_0","dmabuf":true},{"name":"mlx5_1","dmabuf":false}]})",
+       start + R"("devices":[{"name":"mlx5_0","dmabuf":{"outcome":"absent","reason":""}}]})"});
 }
