@@ -98,27 +98,32 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
     return host_.begin() + host.offset;
   }
 
-  /// Performs one copy to the device, then compares every byte of device and host memory.
-  void expect_write(unsigned char* device, const Host& host, std::size_t size) {
-    unsigned char* const source = host_start(host, size);
-    const auto host_offset = static_cast<std::size_t>(source - host_.begin());
+  /// Performs one copy, then compares every byte of device and host memory.
+  void expect_copy(bool is_write, unsigned char* device, const Host& host_place, std::size_t size) {
+    unsigned char* const host = host_start(host_place, size);
+    const auto host_offset = static_cast<std::size_t>(host - host_.begin());
     const auto device_offset = static_cast<std::size_t>(device - device_.begin());
-    if (size != 0) std::memcpy(source, next_bytes(), size);
-    if (size != 0) std::memcpy(host_oracle_.data() + host_offset, source, size);
-    if (size != 0) std::memcpy(device_oracle_.data() + device_offset, source, size);
-    copier_.to_device(device, source, size);
-    expect_oracles("write", device_offset, host_offset, size);
+    const unsigned char* const bytes = next_bytes();
+    if (size != 0) std::memcpy(is_write ? host : device, bytes, size);
+    if (size != 0) std::memcpy(host_oracle_.data() + host_offset, bytes, size);
+    if (size != 0) std::memcpy(device_oracle_.data() + device_offset, bytes, size);
+    if (is_write) {
+      copier_.to_device(device, host, size);
+    } else {
+      copier_.from_device(host, device, size);
+    }
+    expect_oracles(is_write ? "write" : "read", device_offset, host_offset, size);
   }
 
-  void expect_read(const unsigned char* device, const Host& host, std::size_t size) {
-    unsigned char* const target = host_start(host, size);
-    const auto host_offset = static_cast<std::size_t>(target - host_.begin());
-    const auto device_offset = static_cast<std::size_t>(device - device_.begin());
-    if (size != 0) std::memcpy(device_.begin() + device_offset, next_bytes(), size);
-    if (size != 0) std::memcpy(device_oracle_.data() + device_offset, device, size);
-    if (size != 0) std::memcpy(host_oracle_.data() + host_offset, device, size);
-    copier_.from_device(target, device, size);
-    expect_oracles("read", device_offset, host_offset, size);
+  void expect_copies_at_every_offset(bool is_write) {
+    for (const std::size_t size : sample_sizes()) {
+      for (std::size_t offset = 0; offset < 2 * line; ++offset) {
+        // Each half of the host positions is tested at half of the offsets: offsets and positions are independent.
+        for (std::size_t i = offset % 2; i < std::size(host_samples); i += 2) {
+          ASSERT_NO_FATAL_FAILURE(expect_copy(is_write, device_.begin() + offset, host_samples[i], size));
+        }
+      }
+    }
   }
 
   void expect_oracles(const char* what, std::size_t device_offset, std::size_t host_offset, std::size_t size) {
@@ -139,33 +144,15 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
   std::size_t salt_ = 0;
 };
 
-TEST_P(CopyKernel, WritesExactlyTheRequestedBytesAtEveryOffset) {
-  for (const std::size_t size : sample_sizes()) {
-    for (std::size_t offset = 0; offset < 2 * line; ++offset) {
-      // Each half of the host positions is tested at half of the offsets: offsets and positions are independent.
-      for (std::size_t i = offset % 2; i < std::size(host_samples); i += 2) {
-        ASSERT_NO_FATAL_FAILURE(expect_write(device_.begin() + offset, host_samples[i], size));
-      }
-    }
-  }
-}
-
-TEST_P(CopyKernel, ReadsExactlyTheRequestedBytesAtEveryOffset) {
-  for (const std::size_t size : sample_sizes()) {
-    for (std::size_t offset = 0; offset < 2 * line; ++offset) {
-      for (std::size_t i = offset % 2; i < std::size(host_samples); i += 2) {
-        ASSERT_NO_FATAL_FAILURE(expect_read(device_.begin() + offset, host_samples[i], size));
-      }
-    }
-  }
-}
+TEST_P(CopyKernel, WritesExactlyTheRequestedBytesAtEveryOffset) { expect_copies_at_every_offset(true); }
+TEST_P(CopyKernel, ReadsExactlyTheRequestedBytesAtEveryOffset) { expect_copies_at_every_offset(false); }
 
 TEST_P(CopyKernel, StaysInsideTheMappingAtItsEnd) {
   for (const std::size_t size : sample_sizes()) {
     for (std::size_t before_end = 0; before_end < line; ++before_end) {
       unsigned char* const device = device_.end() - before_end - size;
-      ASSERT_NO_FATAL_FAILURE(expect_write(device, {HostPlace::at_end, 0}, size));
-      ASSERT_NO_FATAL_FAILURE(expect_read(device, {HostPlace::at_start, 0}, size));
+      ASSERT_NO_FATAL_FAILURE(expect_copy(true, device, {HostPlace::at_end, 0}, size));
+      ASSERT_NO_FATAL_FAILURE(expect_copy(false, device, {HostPlace::at_start, 0}, size));
     }
   }
 }
