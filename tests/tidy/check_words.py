@@ -21,24 +21,28 @@ LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
 LEADER = re.compile(r"^[ \t]*(?://[/!]?<?|/?\*+|#+|>)", re.MULTILINE)
 
 
+def blanked(match):
+    return repo.blank(match.group(0))
+
+
 def prose_of(path, source):
     """Returns the text that people read, with everything else blanked; offsets stay. None for files without prose."""
     if path.endswith(".md"):
         text = source
         for pattern in (FENCE, INLINE_CODE):
             text = pattern.sub(lambda match: repo.blank(match.group(0)).replace(" ", "x", 1), text)
-        text = LINK_TARGET.sub(lambda match: repo.blank(match.group(0)), text)
-        return LEADER.sub(lambda match: repo.blank(match.group(0)), text)
+        text = LINK_TARGET.sub(blanked, text)
+        return LEADER.sub(blanked, text)
     if repo.is_c_family(path):
-        return LEADER.sub(lambda match: repo.blank(match.group(0)), repo.comments_only(source))
+        return LEADER.sub(blanked, repo.comments_only(source))
     if path.endswith((".py", ".sh", ".cmake")) or path.endswith("CMakeLists.txt"):
-        comments = re.sub(r"^(?![ \t]*#).*$", lambda match: repo.blank(match.group(0)), source, flags=re.MULTILINE)
-        return LEADER.sub(lambda match: repo.blank(match.group(0)), comments)
+        comments = re.sub(r"^(?![ \t]*#).*$", blanked, source, flags=re.MULTILINE)
+        return LEADER.sub(blanked, comments)
     return None
 
 
 def bare_words(prose):
-    prose = QUOTED_WORD.sub(lambda match: repo.blank(match.group(0)), prose)
+    prose = QUOTED_WORD.sub(blanked, prose)
     for match in WORD.finditer(prose):
         before = INLINE_CODE.sub("x", prose[max(0, match.start() - 200):match.start()])
         if QUALIFIED_BEFORE.search(before) or QUALIFIED_AFTER.match(prose, match.end()):
@@ -53,27 +57,14 @@ LONGEST_SENTENCE = 35
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+|\n[ \t]*\n|\n[ \t]*(?:[-*]|\d+\.) |\||\n[ \t]*<!--|-->")
 
 
-def blanked(match):
-    return repo.blank(match.group(0))
-
-
-def kept(pattern, source):
-    """The source with everything that does not match the pattern blanked."""
-    pieces, end = [], 0
-    for match in pattern.finditer(source):
-        pieces += [repo.blank(source[end:match.start()]), match.group(0)]
-        end = match.end()
-    return "".join(pieces) + repo.blank(source[end:])
-
-
 def text_of(path, source):
     """Documents, comments and string literals, with everything else blanked."""
     if path.endswith(".md"):
         return prose_of(path, source)
     if repo.is_c_family(path):
-        return INLINE_CODE.sub(blanked, kept(repo.TOKEN, INCLUDE.sub(blanked, source)))
+        return INLINE_CODE.sub(blanked, repo.kept(repo.TOKEN, INCLUDE.sub(blanked, source)))
     if path.endswith((".py", ".sh")) or source.startswith("#!"):
-        return INLINE_CODE.sub(blanked, kept(SCRIPT_TEXT, source))
+        return INLINE_CODE.sub(blanked, repo.kept(SCRIPT_TEXT, source))
     return prose_of(path, source) or ""
 
 

@@ -66,15 +66,19 @@ def comments_blanked(source):
     return TOKEN.sub(lambda match: blank(match.group(0)) if match.group("comment") else match.group(0), source)
 
 
+def kept(pattern, source, group=0):
+    """Returns the source with everything blanked that is not in this group of a match; line numbers and columns stay."""
+    pieces, end = [], 0
+    for match in pattern.finditer(source):
+        if match[group] is not None:
+            pieces += [blank(source[end:match.start(group)]), match[group]]
+            end = match.end(group)
+    return "".join(pieces) + blank(source[end:])
+
+
 def comments_only(source):
     """Returns the source with everything but the comments blanked; line numbers and columns stay."""
-    pieces, end = [], 0
-    for match in TOKEN.finditer(source):
-        pieces.append(blank(source[end:match.start()]))
-        pieces.append(match.group(0) if match.group("comment") else blank(match.group(0)))
-        end = match.end()
-    pieces.append(blank(source[end:]))
-    return "".join(pieces)
+    return kept(TOKEN, source, "comment")
 
 
 def line_of(text, offset):

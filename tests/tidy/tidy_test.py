@@ -69,8 +69,7 @@ class Layers(TidyTest):
         self.expect(check_layers, "lib/base/a.cpp:2:", "lib/cpu/b.cpp:1:", "layer 'measure' may not include 'lib/cpu'")
 
     def test_compares_the_list_with_the_table_of_architecture(self):
-        with open(os.path.join(self.root, "cmake", "layers.txt"), encoding="utf-8") as file:
-            lines = [line.split(":") for line in file.read().splitlines() if line and not line.startswith("#")]
+        lines = [line.split(":") for line in LAYERS.splitlines()]
         row = lambda name, may: f"| `{name}` | " + (" ".join(f"`{word}`" for word in may.split()) or "nothing") + " | a job |\n"
         head = "# A\n\n## Layers\n| folder | may include | job |\n| --- | --- | --- |\n"
         self.plant("ARCHITECTURE.md", head + "".join(row(name, may) for name, may in lines) + "\n## Next\n| `x` | `y` | z |\n")
@@ -101,8 +100,7 @@ class Layers(TidyTest):
         self.expect(check_layers, "measure/a.cpp:3: names driver:: without", "measure/b.cpp:1: names platform:: without")
 
     def test_rejects_a_namespace_of_another_folder(self):
-        with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
-            file.write("shmem/heap:\ntransfer/osu:\n")
+        self.plant("cmake/layers.txt", LAYERS + "shmem/heap:\ntransfer/osu:\n")
         self.plant("shmem/heap/a.hpp", "namespace gdrkit::shmem_impl::node {\nclass Node;\n}\n\nnamespace gdrkit::shmem_impl::heap {\nint x;\n}\n")
         self.plant("shmem/heap/b.cpp", "namespace gdrkit::shmem {\nint x;\n}\nnamespace gdrkit::shmem_impl::heap::parts {\n}\n")
         self.plant("lib/base/c.cpp", "namespace gdrkit::core {\nint x;\n}\n")
@@ -111,8 +109,7 @@ class Layers(TidyTest):
                     "lib/base/c.cpp:1: opens namespace gdrkit::core", "transfer/osu/d.cpp:1: opens namespace gdrkit::transfer;")
 
     def test_accepts_the_product_namespace_for_shared_folders(self):
-        with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
-            file.write("cli:\n")
+        self.plant("cmake/layers.txt", LAYERS + "cli:\n")
         self.plant("cli/a.cpp", "namespace gdrkit::cli {\nint x;\n}\n")
         self.plant("cli/parts/b.cpp", "namespace gdrkit::cli {\nint x;\n}\nnamespace gdrkit::cli::parts {\n}\n")
         self.plant("cli/parts/c.cpp", "namespace gdrkit::cli::parts::of {\nint x;\n}\nusing namespace gdrkit::cli;\n")
