@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The user ABI of /dev/gdrdrv, for the module and its programs: the numbers, layouts and offsets of GDRCopy's library.
+ * The user ABI of /dev/gdrdrv, for the module, its programs and gdrkit's library: the numbers, layouts and offsets of
+ * GDRCopy's library.
  *
  * Most request numbers encode the size of a pointer instead of the structure's size, and all declare both directions.
  * Existing programs use these numbers, so they cannot change. Padding is ignored, because those programs do not clear
@@ -115,6 +116,7 @@ struct gdrdrv_version_request {
 #define GDRDRV_MAPPING_TYPE GDRDRV_IOCTL(8, 8)
 #define GDRDRV_GET_VERSION GDRDRV_IOCTL(255, 8)
 
+#ifndef __cplusplus /* which lacks this name; the layouts are the same */
 _Static_assert(sizeof(struct gdrdrv_pin_request) == 40, "layout");
 _Static_assert(sizeof(struct gdrdrv_pin_v2_request) == 32, "layout");
 _Static_assert(sizeof(struct gdrdrv_unpin_request) == 8, "layout");
@@ -124,5 +126,6 @@ _Static_assert(sizeof(struct gdrdrv_info_v2_request) == 48, "layout");
 _Static_assert(sizeof(struct gdrdrv_attribute_request) == 8, "layout");
 _Static_assert(sizeof(struct gdrdrv_mapping_type_request) == 16, "layout");
 _Static_assert(sizeof(struct gdrdrv_version_request) == 8, "layout");
+#endif
 
 #endif

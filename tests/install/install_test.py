@@ -313,7 +313,7 @@ class AddSubdirectory(InstallTest):
 
 
 class SourceDistribution(InstallTest):
-    """The files that pip builds a wheel from: the tree without the folders that pyproject.toml excludes."""
+    """The files that pip builds a wheel from: the tree without the folders that pyproject.toml excludes, except the files that it includes."""
 
     def test_cmake_configures_like_the_wheel(self):
         try:
@@ -330,6 +330,11 @@ class SourceDistribution(InstallTest):
 
         shutil.copytree(SOURCE, project, ignore=ignore)
         self.assertFalse(os.path.exists(os.path.join(project, "kernel")))
+        for path in wheel["sdist"]["include"]:
+            os.makedirs(project + os.path.dirname(path))
+            shutil.copy(SOURCE + path, project + path)
+        # lib/backend/gdrdrv includes it, which only a compilation would notice.
+        self.assertTrue(os.path.exists(os.path.join(project, "kernel", "include", "gdrdrv_abi.h")))
         defines = {**wheel["cmake"]["define"], "GDRKIT_BUILD_PYTHON": "OFF"}  # nanobind may be missing
         self.configure(project, *(f"-D{name}={value}" for name, value in defines.items()))
 

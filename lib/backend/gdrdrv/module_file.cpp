@@ -11,6 +11,8 @@
 #include <cstring>
 #include <new>
 
+#include "kernel/include/gdrdrv_abi.h"
+
 namespace gdrkit::backend::gdrdrv {
 namespace {
 
@@ -143,8 +145,8 @@ int ModuleFile::call(unsigned long request, void* argument) noexcept {
 }
 
 base::Status ModuleFile::read_version() noexcept {
-  GetVersion reply{};
-  const int result = call(request::get_version, &reply);
+  gdrdrv_version_request reply{};
+  const int result = call(GDRDRV_GET_VERSION, &reply);
   if (result == -ENOTTY || result == -EINVAL) {
     if (const StaleNode stale(system_); stale.is_stale()) {
       return base::fail(EOPNOTSUPP, "cannot read the version of %s: %s", node, stale.text);
@@ -155,18 +157,19 @@ base::Status ModuleFile::read_version() noexcept {
                       node, std::strerror(-result));
   }
   if (result < 0) return base::fail(-result, "cannot read the version of %s: %s", node, std::strerror(-result));
-  auto version = check_version(reply.driver, reply.minimum_api);
+  auto version = check_version(reply.version, reply.minimum_api);
   if (!version) return base::pass(version);
   version_ = *version;
   if (!version_.has_requests()) return {};
-  if (auto read = read_attribute(attribute_persistent, "persistent mappings", &is_persistent_); !read) return read;
-  return read_attribute(attribute_force_pcie, "forced PCIe mappings", &can_force_pcie_);
+  if (auto read = read_attribute(GDRDRV_ATTRIBUTE_PERSISTENT, "persistent mappings", &is_persistent_); !read)
+    return read;
+  return read_attribute(GDRDRV_ATTRIBUTE_FORCE_PCIE, "forced PCIe mappings", &can_force_pcie_);
 }
 
 /// A module that does not support the attribute does not have the feature.
 base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept {
-  GetAttribute reply{attribute, 0};
-  const int result = call(request::get_attribute, &reply);
+  gdrdrv_attribute_request reply{attribute, 0};
+  const int result = call(GDRDRV_ATTRIBUTE, &reply);
   if (result < 0 && result != -EINVAL)
     return base::fail(-result, "cannot read from %s whether the kernel module supports %s: %s", node, name,
                       std::strerror(-result));
@@ -176,55 +179,55 @@ base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* nam
 
 int ModuleFile::pin(std::uint64_t address, std::uint64_t bytes, bool force_pcie, std::uint64_t* handle) noexcept {
   if (version_.has_requests()) {
-    PinBufferV2 pin{address, bytes, force_pcie ? pin_flag_force_pcie : 0, 0, 0};
-    const int result = call(request::pin_buffer_v2, &pin);
+    gdrdrv_pin_v2_request pin{address, bytes, 0, 0, 0};
+    if (force_pcie) pin.flags = GDRDRV_PIN_FORCE_PCIE;
+    const int result = call(GDRDRV_PIN_V2, &pin);
     *handle = pin.handle;
     return result;
   }
   if (force_pcie) return -EINVAL;
-  PinBuffer pin{address, bytes, 0, 0, 0, 0};
-  const int result = call(request::pin_buffer, &pin);
+  gdrdrv_pin_request pin{address, bytes, 0, 0, 0, 0};
+  const int result = call(GDRDRV_PIN, &pin);
   *handle = pin.handle;
   return result;
 }
 
 int ModuleFile::unpin(std::uint64_t handle) noexcept {
-  UnpinBuffer unpin{handle};
-  return call(request::unpin_buffer, &unpin);
+  gdrdrv_unpin_request unpin{handle};
+  return call(GDRDRV_UNPIN, &unpin);
 }
 
 int ModuleFile::state(std::uint64_t handle, PinState* state) noexcept {
-  GetInfo info{};
-  info.handle = handle;
-  const bool has_types = version_.has_mapping_types();
-  const int result = call(has_types ? request::get_info_v2 : request::get_info, &info);
-  if (result < 0) return result;
-  state->address = info.address;
-  state->mapped_bytes = info.mapped_bytes;
-  state->page_bytes = info.page_bytes;
-  state->tsc_khz = info.tsc_khz;
-  state->pin_cycles = info.pin_cycles;
-  if (has_types) {
-    state->mapping_type = info.type_or_is_mapped;
-  } else if (info.type_or_is_mapped == 0) {
-    state->mapping_type = 0;
-  } else {
-    state->mapping_type = info.is_write_combining != 0 ? 1 : 2;  // these two types existed before 2.4
+  if (version_.has_mapping_types()) {
+    gdrdrv_info_v2_request info{};
+    info.handle = handle;
+    const int result = call(GDRDRV_INFO_V2, &info);
+    if (result < 0) return result;
+    *state = {info.address, info.mapped_bytes, info.page_bytes, info.tsc_khz, info.pin_cycles, info.mapping_type};
+    return 0;
   }
+  gdrdrv_info_request info{};
+  info.handle = handle;
+  const int result = call(GDRDRV_INFO, &info);
+  if (result < 0) return result;
+  *state = {info.address, info.mapped_bytes, info.page_bytes, info.tsc_khz, info.pin_cycles, GDRDRV_MAPPING_NONE};
+  // These two types existed before 2.4.
+  if (info.is_mapped != 0)
+    state->mapping_type = info.is_write_combining != 0 ? GDRDRV_MAPPING_WC : GDRDRV_MAPPING_CACHED;
   return 0;
 }
 
 int ModuleFile::is_freed_by_owner(std::uint64_t handle, bool* is_freed) noexcept {
-  GetCallbackFlag reply{handle, 0, 0};
-  const int result = call(request::get_callback_flag, &reply);
+  gdrdrv_callback_flag_request reply{handle, 0, 0};
+  const int result = call(GDRDRV_CALLBACK_FLAG, &reply);
   if (result < 0) return result;
-  *is_freed = reply.flag != 0;
+  *is_freed = reply.is_revoked != 0;
   return 0;
 }
 
 int ModuleFile::request_mapping_type(std::uint64_t handle, std::uint32_t type) noexcept {
-  RequestMappingType requested{handle, type, 0};
-  return call(request::request_mapping_type, &requested);
+  gdrdrv_mapping_type_request requested{handle, type, 0};
+  return call(GDRDRV_MAPPING_TYPE, &requested);
 }
 
 int ModuleFile::map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept {

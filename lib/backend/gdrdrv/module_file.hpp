@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "backend/gdrdrv/gdrdrv_abi.hpp"
 #include "base/result.hpp"
 #include "driver/system.hpp"
 
 namespace gdrkit::backend::gdrdrv {
+
+inline constexpr const char* node = "/dev/gdrdrv";
+inline constexpr std::uint32_t gpu_page_bytes = 65536;
 
 /// The version of the loaded gdrdrv, and which calls it has.
 struct ModuleVersion {
