@@ -121,9 +121,7 @@ TEST_REVOCABLE(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_addre
 	struct thread unpinning, pinning;
 	unsigned char *bytes;
 
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	thread_start(&unpinning, run_unpin, &old);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	thread_start_paused(&unpinning, FAKE_P2P_PUT_ENTER, run_unpin, &old);
 	fake_free(old.va);
 	new.va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	thread_start(&pinning, run_pin, &new);
@@ -154,9 +152,7 @@ TEST_REVOCABLE(module_does_not_unload_before_its_callback_has_returned)
 	struct thread freeing, unloading;
 	int result = -1;
 
-	fake_pause(FAKE_P2P_CALLBACK_LEAVE);
-	thread_start(&freeing, free_memory, &pinned);
-	fake_await(FAKE_P2P_CALLBACK_LEAVE);
+	thread_start_paused(&freeing, FAKE_P2P_CALLBACK_LEAVE, free_memory, &pinned);
 	close(pinned.file);
 	thread_start(&unloading, run_unload, &result);
 	if (thread_ends_soon(&unloading))

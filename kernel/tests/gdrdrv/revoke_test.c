@@ -91,9 +91,7 @@ TEST_REVOCABLE(free_during_pin_fails_the_pin)
 	struct thread pinning;
 
 	CHECK_EQ(unpin(made.file, made.handle), 0);
-	fake_pause(FAKE_P2P_GET_LEAVE);
-	thread_start(&pinning, pin_freed_memory, &made);
-	fake_await(FAKE_P2P_GET_LEAVE);
+	thread_start_paused(&pinning, FAKE_P2P_GET_LEAVE, pin_freed_memory, &made);
 	fake_free(made.va);
 	fake_resume(FAKE_P2P_GET_LEAVE);
 	thread_join(&pinning);
@@ -109,9 +107,7 @@ static void check_unpin_during(enum fake_p2p_step step)
 	struct thread freeing, unpinning;
 
 	CHECK_EQ(touch(made.bytes), 0);
-	fake_pause(step);
-	thread_start(&freeing, free_memory, &made);
-	fake_await(step);
+	thread_start_paused(&freeing, step, free_memory, &made);
 	thread_start(&unpinning, run_unpin, &made);
 	usleep(20000);
 	fake_resume(step);
@@ -139,9 +135,7 @@ TEST_REVOCABLE(free_during_unpin_works)
 	struct thread unpinning;
 
 	CHECK_EQ(touch(made.bytes), 0);
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	thread_start(&unpinning, run_unpin, &made);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	thread_start_paused(&unpinning, FAKE_P2P_PUT_ENTER, run_unpin, &made);
 	CHECK_EQ(touch(made.bytes), SIGBUS);
 	CHECK_ERRNO(try_info(made.file, made.handle), EINVAL);
 	fake_free(made.va);
@@ -156,9 +150,7 @@ TEST_REVOCABLE(close_during_a_callback_waits_for_it)
 	struct pinned made = pin_new(SIZE);
 	struct thread freeing, closing;
 
-	fake_pause(FAKE_P2P_CALLBACK_ENTER);
-	thread_start(&freeing, free_memory, &made);
-	fake_await(FAKE_P2P_CALLBACK_ENTER);
+	thread_start_paused(&freeing, FAKE_P2P_CALLBACK_ENTER, free_memory, &made);
 	thread_start(&closing, run_close, &made);
 	usleep(20000);
 	fake_resume(FAKE_P2P_CALLBACK_ENTER);

@@ -80,9 +80,7 @@ TEST_INVALIDATING(deregistration_does_not_release_later_pages_with_a_table_at_th
 	struct helper ending, beginning;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
 
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	helper_step(&ending, FAKE_CORE_DEREGISTER, id);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	helper_step_paused(&ending, FAKE_P2P_PUT_ENTER, FAKE_CORE_DEREGISTER, id);
 	fake_free(va);
 	next = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	helper_acquire(&beginning, next, SIZE);
@@ -109,9 +107,7 @@ TEST_INVALIDATING(client_does_not_unload_before_its_callback_has_returned)
 	int result = -1;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_GET_PAGES);
 
-	fake_pause(FAKE_P2P_CALLBACK_LEAVE);
-	helper_free(&freeing, va);
-	fake_await(FAKE_P2P_CALLBACK_LEAVE);
+	helper_free_paused(&freeing, FAKE_P2P_CALLBACK_LEAVE, va);
 	CHECK_EQ(core_step(FAKE_CORE_RELEASE, id), 0);
 	thread_start(&unloading, unload, &result);
 	if (thread_ends_soon(&unloading))

@@ -43,9 +43,7 @@ TEST_INVALIDATING(freed_after_dma_map)
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_ACTIVATE);
 
-	fake_pause(FAKE_CORE_INVALIDATE_ENTER);
-	helper_free(&helper, va);
-	fake_await(FAKE_CORE_INVALIDATE_ENTER);
+	helper_free_paused(&helper, FAKE_CORE_INVALIDATE_ENTER, va);
 	fake_resume(FAKE_CORE_INVALIDATE_ENTER);
 	/* The adapter gets the addresses and loses them before the memory is released. */
 	CHECK_EQ(core_step(FAKE_CORE_ACTIVATE, id), 0);
@@ -144,9 +142,7 @@ static void free_in_dma_map(enum fake_p2p_step moment, uint64_t va, int expected
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_DMA_MAP);
 
-	fake_pause(moment);
-	helper_step(&helper, FAKE_CORE_DMA_MAP, id);
-	fake_await(moment);
+	helper_step_paused(&helper, moment, FAKE_CORE_DMA_MAP, id);
 	fake_free(va);
 	fake_resume(moment);
 	CHECK_EQ(helper_join(&helper), expected);
@@ -166,9 +162,7 @@ TEST_INVALIDATING(freed_during_put_pages)
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
 
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	helper_step(&helper, FAKE_CORE_DEREGISTER, id);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	helper_step_paused(&helper, FAKE_P2P_PUT_ENTER, FAKE_CORE_DEREGISTER, id);
 	fake_free(va);
 	fake_resume(FAKE_P2P_PUT_ENTER);
 	CHECK_EQ(helper_join(&helper), 0);
@@ -183,12 +177,8 @@ TEST_INVALIDATING(deregistered_while_the_driver_is_about_to_call)
 	struct helper freeing, ending;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
 
-	fake_pause(FAKE_P2P_CALLBACK_ENTER);
-	helper_free(&freeing, va);
-	fake_await(FAKE_P2P_CALLBACK_ENTER);
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	helper_step(&ending, FAKE_CORE_DEREGISTER, id);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	helper_free_paused(&freeing, FAKE_P2P_CALLBACK_ENTER, va);
+	helper_step_paused(&ending, FAKE_P2P_PUT_ENTER, FAKE_CORE_DEREGISTER, id);
 	fake_resume(FAKE_P2P_PUT_ENTER);
 	fake_resume(FAKE_P2P_CALLBACK_ENTER);
 	helper_join(&freeing);
@@ -202,9 +192,7 @@ static void deregister_in_invalidation(enum fake_p2p_step moment, uint64_t va)
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
 
-	fake_pause(moment);
-	helper_free(&helper, va);
-	fake_await(moment);
+	helper_free_paused(&helper, moment, va);
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
 	fake_resume(moment);
 	helper_join(&helper);
@@ -220,9 +208,7 @@ TEST_INVALIDATING(deregistered_after_the_callback_and_before_the_table_is_freed)
 	struct helper helper;
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
 
-	fake_pause(FAKE_P2P_CALLBACK_LEAVE);
-	helper_free(&helper, va);
-	fake_await(FAKE_P2P_CALLBACK_LEAVE);
+	helper_free_paused(&helper, FAKE_P2P_CALLBACK_LEAVE, va);
 	check_reaches_nothing(id);
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
 	fake_resume(FAKE_P2P_CALLBACK_LEAVE);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // Registrations without failures: the adapter's addresses, and leaks.
 #include <signal.h>
-#include <stdlib.h>
 
 #include "../support/rdma_core.h"
 
@@ -16,26 +15,13 @@ static const struct {
 	{ 4096, 4096 },	      { SIZE - 1, 1 },	 { FAKE_P2P_PAGE + 4095, 3 }, { 8192, SIZE - 8192 },
 };
 
-static void check_range(uint64_t address, uint64_t size)
-{
-	struct place place = place_of(address, size);
-	uint32_t id;
-
-	CHECK_EQ(core_register(address, size, &id), 1);
-	check_reaches(id, &place);
-	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-	CHECK(!core_has(id));
-	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
-	free(place.pages);
-}
-
 TEST_ALL_MODES(adapter_reaches_the_memory)
 {
 	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++) {
 		uint64_t start = fake_alloc(SIZE, layout);
 
 		for (size_t i = 0; i < COUNT(ranges); i++)
-			check_range(start + ranges[i].offset, ranges[i].size);
+			check_registration(start + ranges[i].offset, ranges[i].size);
 	}
 }
 
@@ -45,7 +31,7 @@ TEST_ALL_MODES(registration_can_end_after_every_step)
 		uint32_t id = core_registration(va + 5, SIZE - 5, steps);
 
 		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-		CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
+		CHECK_EQ(provider_pins(), 0);
 	}
 }
 
@@ -88,7 +74,7 @@ TEST_ALL_MODES(memory_that_is_not_the_gpus_is_not_accepted)
 	CHECK_EQ(core_acquire(~0ULL - 5, 4, &id), 0);
 	CHECK_EQ(core_acquire(~0ULL - 5, 400, &id), 0);
 	CHECK_EQ(core_acquire(1, 1ULL << 62, &id), 0);
-	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
 TEST_MODES(persistent_memory_stays_until_it_is_deregistered, PERSISTENT, PERSISTENT)
@@ -146,5 +132,5 @@ TEST_ALL_MODES(killed_processes_leak_nothing)
 		die_after(steps, false);
 	}
 	CHECK_EQ(fake_report().allocations, 0);
-	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
+	CHECK_EQ(provider_pins(), 0);
 }

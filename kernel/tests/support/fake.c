@@ -8,8 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "test.h"
-
 static int node = -1;
 
 static int opened(void)
@@ -148,12 +146,26 @@ void fake_resume(enum fake_p2p_step step)
 	pause_request(step, FAKE_P2P_PAUSE_RESUME, "resume a paused call");
 }
 
+void thread_start_paused(struct thread *thread, enum fake_p2p_step step, void (*body)(void *argument), void *argument)
+{
+	fake_pause(step);
+	thread_start(thread, body, argument);
+	fake_await(step);
+}
+
 struct fake_p2p_report fake_report(void)
 {
 	struct fake_p2p_report report;
 
 	control(FAKE_P2P_IOC_REPORT, &report, "report");
 	return report;
+}
+
+uint64_t provider_pins(void)
+{
+	struct fake_p2p_report report = fake_report();
+
+	return report.pins + report.persistent_pins;
 }
 
 void fake_reset(void)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "../../fake_p2p/fake_p2p_ioctl.h"
+#include "test.h"
 
 uint64_t fake_alloc(uint64_t size, enum fake_p2p_layout layout);
 void fake_free(uint64_t va); /* returns after the callbacks of live pins */
@@ -30,7 +31,10 @@ void fake_fail(enum fake_p2p_call call, uint64_t nth, int error); /* nth 1: the 
 void fake_pause(enum fake_p2p_step step); /* pauses the next call at this step */
 void fake_await(enum fake_p2p_step step); /* waits for the paused call; fails the test after 10 s */
 void fake_resume(enum fake_p2p_step step);
+/* Starts a thread, and returns once one of its calls is paused at this step. */
+void thread_start_paused(struct thread *thread, enum fake_p2p_step step, void (*body)(void *argument), void *argument);
 struct fake_p2p_report fake_report(void);
+uint64_t provider_pins(void); /* of both kinds */
 
 /* For the runner; both do nothing without a node. */
 void fake_reset(void); /* restores the defaults */

@@ -151,10 +151,3 @@ void run_close(void *argument)
 {
 	close(((struct pinned *)argument)->file);
 }
-
-uint64_t provider_pins(void)
-{
-	struct fake_p2p_report report = fake_report();
-
-	return report.pins + report.persistent_pins;
-}

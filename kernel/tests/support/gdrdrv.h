@@ -12,7 +12,6 @@
 
 #include "../../include/gdrdrv_abi.h"
 #include "fake.h"
-#include "test.h"
 
 #define NODE "/dev/gdrdrv"
 #define PAGE FAKE_P2P_PAGE
@@ -75,8 +74,5 @@ void free_memory(void *pinned);
 void run_pin(void *pinned);
 void run_unpin(void *pinned);
 void run_close(void *pinned);
-
-/* The number of pins that the provider holds. */
-uint64_t provider_pins(void);
 
 #endif

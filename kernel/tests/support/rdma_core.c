@@ -7,8 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "test.h"
-
 #define CPU_PAGE 4096ULL
 
 const struct mode modes[MODES] = {
@@ -179,6 +177,19 @@ void check_reaches_nothing(uint32_t id)
 	CHECK_EQ(request.count, 0);
 }
 
+void check_registration(uint64_t address, uint64_t size)
+{
+	struct place place = place_of(address, size);
+	uint32_t id;
+
+	CHECK_EQ(core_register(address, size, &id), 1);
+	check_reaches(id, &place);
+	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
+	CHECK(!core_has(id));
+	CHECK_EQ(provider_pins(), 0);
+	free(place.pages);
+}
+
 static void run(void *argument)
 {
 	struct helper *helper = argument;
@@ -191,26 +202,23 @@ static void run(void *argument)
 		helper->result = core_step(helper->step, helper->id);
 }
 
-static void start(struct helper *helper, struct helper what)
+void helper_step_paused(struct helper *helper, enum fake_p2p_step moment, enum fake_core_step_name step, uint32_t id)
 {
-	opened();
-	*helper = what;
-	thread_start(&helper->thread, run, helper);
+	*helper = (struct helper){ .step = step, .id = id };
+	thread_start_paused(&helper->thread, moment, run, helper);
 }
 
-void helper_step(struct helper *helper, enum fake_core_step_name step, uint32_t id)
+void helper_free_paused(struct helper *helper, enum fake_p2p_step moment, uint64_t va)
 {
-	start(helper, (struct helper){ .step = step, .id = id });
+	*helper = (struct helper){ .step = FAKE_CORE_STEPS, .address = va };
+	thread_start_paused(&helper->thread, moment, run, helper);
 }
 
 void helper_acquire(struct helper *helper, uint64_t address, uint64_t size)
 {
-	start(helper, (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size });
-}
-
-void helper_free(struct helper *helper, uint64_t va)
-{
-	start(helper, (struct helper){ .step = FAKE_CORE_STEPS, .address = va });
+	opened(); /* so that the thread and its parent do not both open the node */
+	*helper = (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size };
+	thread_start(&helper->thread, run, helper);
 }
 
 int helper_join(struct helper *helper)

@@ -12,7 +12,6 @@
 
 #include "../../fake_rdma_core/fake_rdma_core_ioctl.h"
 #include "fake.h"
-#include "test.h"
 
 #define CLIENT "gdrkit_peermem"
 
@@ -66,8 +65,10 @@ struct place {
 struct place place_of(uint64_t address, uint64_t size);
 void check_reaches(uint32_t id, const struct place *place);
 void check_reaches_nothing(uint32_t id);
+/* Registers the range, checks the adapter's addresses and deregisters it. Nothing may be left. */
+void check_registration(uint64_t address, uint64_t size);
 
-/* Runs one step, or frees memory, in a thread. */
+/* Runs one step, or frees memory, in a thread. `moment`: returns once the thread's call is paused there. */
 struct helper {
 	struct thread thread;
 	enum fake_core_step_name step;
@@ -76,9 +77,9 @@ struct helper {
 	uint64_t size;
 	int result;
 };
-void helper_step(struct helper *helper, enum fake_core_step_name step, uint32_t id);
+void helper_step_paused(struct helper *helper, enum fake_p2p_step moment, enum fake_core_step_name step, uint32_t id);
+void helper_free_paused(struct helper *helper, enum fake_p2p_step moment, uint64_t va);
 void helper_acquire(struct helper *helper, uint64_t address, uint64_t size);
-void helper_free(struct helper *helper, uint64_t va);
 int helper_join(struct helper *helper);
 
 #endif

@@ -22,9 +22,7 @@ TEST(unpin_does_not_release_what_is_registered_next)
 	struct thread unpinning;
 	struct helper acquiring;
 
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	thread_start(&unpinning, run_unpin, &pinned);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	thread_start_paused(&unpinning, FAKE_P2P_PUT_ENTER, run_unpin, &pinned);
 	fake_free(pinned.va);
 	helper_acquire(&acquiring, next, SIZE);
 	thread_ends_soon(&acquiring.thread);
@@ -44,9 +42,7 @@ TEST(deregistration_does_not_release_what_is_pinned_next)
 	struct thread pinning;
 	struct helper releasing;
 
-	fake_pause(FAKE_P2P_PUT_ENTER);
-	helper_step(&releasing, FAKE_CORE_RELEASE, id);
-	fake_await(FAKE_P2P_PUT_ENTER);
+	helper_step_paused(&releasing, FAKE_P2P_PUT_ENTER, FAKE_CORE_RELEASE, id);
 	fake_free(va);
 	thread_start(&pinning, run_pin, &next);
 	thread_ends_soon(&pinning);
