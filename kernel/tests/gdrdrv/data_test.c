@@ -2,45 +2,28 @@
 // SPDX-License-Identifier: MIT
 // Data written on one side of a mapping is read on the other, with every page layout.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../support/gdrdrv.h"
 
 #define PAGES 37
 #define SIZE (PAGES * PAGE)
 
-/* Copies single bytes: the access size on the write-combining mapping is up to the CPU. */
-static void copy(volatile unsigned char *to, const volatile unsigned char *from, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		to[i] = from[i];
-	__sync_synchronize();
-}
-
 static void check_both_ways(enum fake_p2p_layout layout, size_t mapped_size)
 {
-	unsigned char *out = malloc(SIZE), *in = malloc(SIZE);
-	uint64_t va = fake_alloc(SIZE, layout);
+	uint64_t va = fake_alloc_filled(SIZE, layout, 3 + layout);
 	int file = open_node();
 	uint64_t handle = pin(file, va, SIZE);
 	unsigned char *mapped = map(file, handle, mapped_size);
 
-	bytes_fill(out, SIZE, 3 + layout);
-	fake_write(va, out, SIZE);
-	copy(in, mapped, mapped_size);
-	CHECK(memcmp(in, out, mapped_size) == 0);
-
-	bytes_fill(out, SIZE, 77 + layout);
-	copy(mapped, out, mapped_size);
-	fake_read(va, in, mapped_size);
-	CHECK(memcmp(in, out, mapped_size) == 0);
+	bytes_check(mapped, mapped_size, 3 + layout);
+	bytes_fill(mapped, mapped_size, 77 + layout);
+	__sync_synchronize();
+	fake_check(va, mapped_size, 77 + layout);
 
 	CHECK_EQ(munmap(mapped, mapped_size), 0);
 	CHECK_EQ(unpin(file, handle), 0);
 	fake_free(va);
 	close(file);
-	free(out);
-	free(in);
 }
 
 TEST_BOTH(data_is_copied_both_ways_in_every_layout)
@@ -57,14 +40,13 @@ TEST_BOTH(data_is_right_with_any_order_of_first_touches)
 {
 	static const unsigned int order[] = { 70, 0, 99, 31, 64, 32 };
 	const uint64_t size = 100 * PAGE; /* more than two fault windows */
-	uint64_t va = fake_alloc(size, FAKE_P2P_RUNS), word;
-	int file = open_node();
-	uint64_t handle = pin(file, va, size);
-	volatile uint64_t *mapped = map(file, handle, size);
+	struct pinned made = map_new(size);
+	volatile uint64_t *mapped = (volatile uint64_t *)made.bytes;
 
 	for (uint64_t page = 0; page < 100; page++) {
-		word = 0x1000 + page;
-		fake_write(va + page * PAGE + 8, &word, 8);
+		uint64_t word = 0x1000 + page;
+
+		fake_write(made.va + page * PAGE + 8, &word, 8);
 	}
 	for (size_t i = 0; i < COUNT(order); i++)
 		CHECK_EQ(mapped[order[i] * PAGE / 8 + 1], 0x1000 + order[i]);
@@ -93,16 +75,15 @@ TEST_BOTH(two_pins_of_one_range_map_the_same_memory)
 
 TEST_BOTH(read_only_mapping_reads_and_does_not_write)
 {
-	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS), word = 0x77;
-	int file = open_node();
-	uint64_t handle = pin(file, va, PAGE);
-	unsigned char *mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, (off_t)(handle * 4096));
+	struct pinned made = pin_new(PAGE);
+	unsigned char *mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, made.file, (off_t)(made.handle * 4096));
+	uint64_t word = 0x77;
 
 	CHECK(mapped != MAP_FAILED);
-	fake_write(va, &word, 8);
+	fake_write(made.va, &word, 8);
 	CHECK_EQ(mapped[0], 0x77);
 	CHECK_EQ(touch_write(mapped), 11);
-	fake_read(va, &word, 8);
+	fake_read(made.va, &word, 8);
 	CHECK_EQ(word, 0x77);
 }
 

@@ -20,13 +20,6 @@ static int pin_v1(int file, uint64_t address, uint64_t size, uint64_t token, uin
 	return result;
 }
 
-static int pin_v2(int file, uint64_t address, uint64_t size, uint32_t flags)
-{
-	struct gdrdrv_pin_v2_request request = { .address = address, .size_bytes = size, .flags = flags };
-
-	return ioctl(file, GDRDRV_PIN_V2, &request);
-}
-
 TEST(version_is_2_6_for_libraries_from_2_0)
 {
 	struct gdrdrv_version_request request = {};
@@ -116,7 +109,7 @@ TEST_BOTH(pin_of_invalid_range_is_rejected)
 	int file = open_node();
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		CHECK_ERRNO(pin_v2(file, bad[i].address, bad[i].size, 0), EINVAL);
+		CHECK_ERRNO(try_pin(file, bad[i].address, bad[i].size), EINVAL);
 		CHECK_ERRNO(pin_v1(file, bad[i].address, bad[i].size, 0, 0, NULL), EINVAL);
 	}
 	CHECK_EQ(provider_pins(), 0);
@@ -153,15 +146,15 @@ TEST_BOTH(flags_require_persistent_and_tokens_revocable_pins)
 	int file = open_node();
 
 	for (int bit = 1; bit < 32; bit++)
-		CHECK_ERRNO(pin_v2(file, va, SIZE, 1u << bit), EINVAL);
-	CHECK_ERRNO(pin_v2(file, va, SIZE, ~0u), EINVAL);
+		CHECK_ERRNO(try_pin_with(file, va, SIZE, 1u << bit), EINVAL);
+	CHECK_ERRNO(try_pin_with(file, va, SIZE, ~0u), EINVAL);
 	if (is_persistent) {
-		CHECK_EQ(pin_v2(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), 0);
+		CHECK_EQ(try_pin_with(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), 0);
 		CHECK_ERRNO(pin_v1(file, va, SIZE, 1, 0, NULL), EINVAL);
 		CHECK_ERRNO(pin_v1(file, va, SIZE, 0, 1, NULL), EINVAL);
 		CHECK_EQ(provider_pins(), 1);
 	} else {
-		CHECK_ERRNO(pin_v2(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), EINVAL);
+		CHECK_ERRNO(try_pin_with(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), EINVAL);
 		CHECK_EQ(pin_v1(file, va, SIZE, 0x123456789abcdef0, 0xffffffff, &handle), 0);
 		CHECK_EQ(unpin(file, handle), 0); /* the fake provider checks that it gets no token */
 	}
@@ -219,9 +212,8 @@ TEST_BOTH(invalid_handles_are_rejected)
 
 TEST_BOTH(mapping_types_that_x86_lacks_are_rejected)
 {
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
 	int file = open_node();
-	uint64_t handle;
 	void *mapped;
 
 	/* A driver's flag for coherent platforms must not make x86 map a BAR cached. */

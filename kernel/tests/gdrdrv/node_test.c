@@ -61,20 +61,17 @@ static void restore(void)
 
 TEST_PERSISTENT(gdrcopy_scripts_find_the_name_and_create_a_working_node)
 {
-	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
-	void *bytes;
-	int file;
+	struct pinned made;
 
 	CHECK(node_works());
 	CHECK(major_in_proc() > 0);
 	make_node(major_in_proc(), 0);
 	CHECK(node_works());
-	file = open_node();
-	bytes = map(file, pin(file, va, PAGE), PAGE);
-	CHECK_EQ(touch(bytes), 0);
-	CHECK_EQ(munmap(bytes, PAGE), 0);
+	made = map_new(PAGE);
+	CHECK_EQ(touch(made.bytes), 0);
+	CHECK_EQ(munmap(made.bytes, PAGE), 0);
 	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
-	close(file);
+	close(made.file);
 	restore();
 }
 

@@ -45,22 +45,18 @@ TEST_REVOCABLE(not_supported_becomes_an_errno_of_user_space)
 
 TEST_PERSISTENT(pins_fall_back_if_the_driver_has_no_persistent_ones)
 {
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
-	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
-	unsigned char *bytes;
-	int file = open_node();
+	struct pinned made;
 
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 524);
-	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, &forced), EOPNOTSUPP);
-	handle = pin(file, va, SIZE);
+	made = map_new(SIZE);
+	CHECK_ERRNO(try_pin_with(made.file, made.va, SIZE, GDRDRV_PIN_FORCE_PCIE), EOPNOTSUPP);
 	CHECK_EQ(fake_report().pins, 1);
 	CHECK_EQ(fake_report().persistent_pins, 0);
-	bytes = map(file, handle, SIZE);
-	CHECK_EQ(touch_write(bytes), 0);
-	fake_free(va);
-	CHECK_EQ(touch(bytes), 7);
-	CHECK(is_revoked(file, handle));
-	CHECK_EQ(unpin(file, handle), 0);
+	CHECK_EQ(touch_write(made.bytes), 0);
+	fake_free(made.va);
+	CHECK_EQ(touch(made.bytes), SIGBUS);
+	CHECK(is_revoked(made.file, made.handle));
+	CHECK_EQ(unpin(made.file, made.handle), 0);
 }
 
 /* Other errors concern this memory; a fallback would hide them. */
@@ -77,11 +73,10 @@ TEST_PERSISTENT(pins_do_not_fall_back_for_other_errors)
 TEST_PERSISTENT(forcing_pcie_is_rejected_if_the_driver_lacks_it)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
 	int file = open_node();
 
 	fake_set(FAKE_P2P_REFUSE_FORCE_BAR1, 1);
-	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, &forced), EINVAL);
+	CHECK_ERRNO(try_pin_with(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), EINVAL);
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 }
 
@@ -123,30 +118,26 @@ TEST_BOTH(table_versions_1_and_2_with_pages_of_64_kib_are_supported)
 		check_table(FAKE_P2P_PAGE_SIZE, size, size == 1 ? 0 : EINVAL);
 }
 
-/* The program loses handle and mapping, but the driver keeps the pin. */
-static int lose(bool is_persistent, uint64_t va)
+/* The program loses handle and mapping, but the driver keeps the pin. Returns the open file. */
+static int lose(bool is_persistent)
 {
-	int file = open_node();
-	uint64_t handle = pin(file, va, SIZE);
-	unsigned char *bytes = map(file, handle, SIZE);
+	struct pinned made = map_new(SIZE);
 
-	CHECK_EQ(touch(bytes), 0);
+	CHECK_EQ(touch(made.bytes), 0);
 	fake_fail(put_call(is_persistent), 1, EBUSY);
-	CHECK_ERRNO(unpin(file, handle), EBUSY);
-	CHECK_EQ(touch(bytes), SIGBUS);
-	CHECK_ERRNO(unpin(file, handle), EINVAL);
-	CHECK_EQ(munmap(bytes, SIZE), 0);
+	CHECK_ERRNO(unpin(made.file, made.handle), EBUSY);
+	CHECK_EQ(touch(made.bytes), SIGBUS);
+	CHECK_ERRNO(unpin(made.file, made.handle), EINVAL);
+	CHECK_EQ(munmap(made.bytes, SIZE), 0);
 	CHECK(test_log_has("cannot release"));
-	return file;
+	return made.file;
 }
 
 /* The failed put has already dropped the driver's reference on the GPU; a second one would drop another pin's. */
 TEST_PERSISTENT(persistent_pin_that_the_driver_does_not_release_is_not_put_twice)
 {
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = lose(true);
 
-	file = lose(true, va);
 	CHECK_EQ(fake_report().refused_pins, 1);
 	close(file);
 	close(open_node());
@@ -160,10 +151,8 @@ TEST_PERSISTENT(persistent_pin_that_the_driver_does_not_release_is_not_put_twice
 /* The module retries later. */
 TEST_REVOCABLE(revocable_pin_that_the_driver_does_not_release_is_retried)
 {
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file;
+	int file = lose(false);
 
-	file = lose(false, va);
 	CHECK_EQ(provider_pins(), 1);
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EBUSY); /* at the close below, which retries */
 	close(file);
@@ -176,15 +165,14 @@ TEST_REVOCABLE(revocable_pin_that_the_driver_does_not_release_is_retried)
 
 TEST_REVOCABLE(callback_of_a_pin_that_was_not_released_ends_it)
 {
-	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
-	int file = open_node();
+	struct pinned made = pin_new(SIZE);
 
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);
-	CHECK_ERRNO(unpin(file, pin(file, va, SIZE)), EIO);
+	CHECK_ERRNO(unpin(made.file, made.handle), EIO);
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);
-	close(file);
+	close(made.file);
 	CHECK_EQ(provider_pins(), 1);
-	fake_free(va);
+	fake_free(made.va);
 	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }

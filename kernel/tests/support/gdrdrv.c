@@ -37,28 +37,24 @@ int open_node(void)
 	return file;
 }
 
-static int send_pin(int file, uint64_t address, uint64_t size, uint64_t *handle)
-{
-	struct gdrdrv_pin_v2_request request = { .address = address, .size_bytes = size };
-	int result = ioctl(file, GDRDRV_PIN_V2, &request);
-
-	*handle = request.handle;
-	return result;
-}
-
 uint64_t pin(int file, uint64_t address, uint64_t size)
 {
-	uint64_t handle;
+	struct gdrdrv_pin_v2_request request = { .address = address, .size_bytes = size };
 
-	CHECK_EQ(send_pin(file, address, size, &handle), 0);
-	return handle;
+	CHECK_EQ(ioctl(file, GDRDRV_PIN_V2, &request), 0);
+	return request.handle;
+}
+
+int try_pin_with(int file, uint64_t address, uint64_t size, uint32_t flags)
+{
+	struct gdrdrv_pin_v2_request request = { .address = address, .size_bytes = size, .flags = flags };
+
+	return ioctl(file, GDRDRV_PIN_V2, &request);
 }
 
 int try_pin(int file, uint64_t address, uint64_t size)
 {
-	uint64_t handle;
-
-	return send_pin(file, address, size, &handle);
+	return try_pin_with(file, address, size, 0);
 }
 
 int unpin(int file, uint64_t handle)

@@ -49,6 +49,7 @@ void load_kind(bool is_persistent);
 int open_node(void);
 uint64_t pin(int file, uint64_t address, uint64_t size); /* must succeed */
 int try_pin(int file, uint64_t address, uint64_t size); /* 0 or -1; a successful pin stays */
+int try_pin_with(int file, uint64_t address, uint64_t size, uint32_t flags);
 int unpin(int file, uint64_t handle);
 void *map(int file, uint64_t handle, size_t size); /* must succeed */
 void *try_map(int file, uint64_t handle, size_t size);
