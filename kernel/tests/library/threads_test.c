@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Many threads and processes at once, and memory that is freed while they use it.
-#include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -96,23 +95,11 @@ struct reader {
 	atomic_int signal;
 };
 
-static _Thread_local sigjmp_buf back;
-
-static void jump_back(int number)
-{
-	siglongjmp(back, number);
-}
-
 static void read_on(void *argument)
 {
 	struct reader *reader = argument;
 	unsigned char *bytes = malloc(2 * GPU_PAGE);
-	int number = sigsetjmp(back, 1);
 
-	if (number) {
-		atomic_store(&reader->signal, number);
-		return;
-	}
 	for (;;) {
 		CHECK_EQ(gdrkit_read(reader->pin, 0, bytes, 2 * GPU_PAGE), 0);
 		bytes_check(bytes, 2 * GPU_PAGE, 3);
@@ -120,13 +107,16 @@ static void read_on(void *argument)
 	}
 }
 
+static void read_until_a_signal(void *argument)
+{
+	atomic_store(&((struct reader *)argument)->signal, catch_signal(read_on, argument));
+}
+
 TEST_WITHIN(copies_read_the_memory_or_raise_sigbus, 60)
 {
-	struct sigaction action = { .sa_handler = jump_back };
 	gdrkit_context_t context = opened();
 	struct reader readers[4];
 
-	sigaction(SIGBUS, &action, NULL);
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, EOPNOTSUPP);
 	for (int round = 0; round < 5; round++) {
 		uint64_t va = fake_alloc_filled(2 * GPU_PAGE, FAKE_P2P_REVERSED, 3);
@@ -134,7 +124,7 @@ TEST_WITHIN(copies_read_the_memory_or_raise_sigbus, 60)
 		for (int i = 0; i < 4; i++) {
 			readers[i] = (struct reader){ .pin = pinned(context, va, 2 * GPU_PAGE) };
 			mapped(readers[i].pin);
-			thread_start(&readers[i].thread, read_on, &readers[i]);
+			thread_start(&readers[i].thread, read_until_a_signal, &readers[i]);
 		}
 		for (int i = 0; i < 4; i++) {
 			while (atomic_load(&readers[i].rounds) < 2)

@@ -17,8 +17,7 @@ static void jump_back(int number)
 	signal(number, SIG_DFL);
 }
 
-static int catch(void (*access)(volatile unsigned char *byte, unsigned char *value), volatile void *byte,
-		 unsigned char *value)
+int catch_signal(void (*body)(void *argument), void *argument)
 {
 	struct sigaction action = { .sa_handler = jump_back, .sa_flags = SA_NODEFER };
 	int number = sigsetjmp(back, 1);
@@ -27,25 +26,38 @@ static int catch(void (*access)(volatile unsigned char *byte, unsigned char *val
 		sigaction(SIGBUS, &action, NULL);
 		sigaction(SIGSEGV, &action, NULL);
 		is_expected = true;
-		access(byte, value);
+		body(argument);
 	}
 	is_expected = false;
 	return number;
 }
 
-static void load_byte(volatile unsigned char *byte, unsigned char *value)
+struct access {
+	volatile unsigned char *byte;
+	unsigned char value;
+};
+
+static void load_byte(void *argument)
 {
-	*value = *byte;
+	struct access *access = argument;
+
+	access->value = *access->byte;
 }
 
-static void store_byte(volatile unsigned char *byte, unsigned char *value)
+static void store_byte(void *argument)
 {
-	*byte = *value;
+	struct access *access = argument;
+
+	*access->byte = access->value;
 }
 
 int touch_read(const volatile void *byte, unsigned char *seen)
 {
-	return catch(load_byte, (volatile void *)byte, seen);
+	struct access access = { .byte = (volatile void *)byte };
+	int number = catch_signal(load_byte, &access);
+
+	*seen = access.value;
+	return number;
 }
 
 int touch(const volatile void *byte)
@@ -57,9 +69,9 @@ int touch(const volatile void *byte)
 
 int touch_write(volatile void *byte)
 {
-	unsigned char value = 0x5a;
+	struct access access = { byte, 0x5a };
 
-	return catch(store_byte, byte, &value);
+	return catch_signal(store_byte, &access);
 }
 
 void check_touches(volatile unsigned char *bytes, size_t size, int expected)
