@@ -136,19 +136,11 @@ static int await_child(pid_t child, int limit_s, bool *is_late)
 	return status;
 }
 
-/* Returns a leak, a client error or a Linux warning of the test, or NULL. */
-static const char *find_problem(void)
-{
-	const char *problem = fake_problem();
-
-	return problem ? problem : linux_log_problem();
-}
-
-/* Returns 0: passed, 1: failed, 2: skipped. */
-static int run_test(const struct test *test)
+/* Returns whether the test failed. */
+static bool run_test(const struct test *test)
 {
 	long start = milliseconds();
-	bool is_late;
+	bool is_late, is_skipped, is_failed;
 	const char *problem;
 	int status;
 	pid_t child;
@@ -162,12 +154,11 @@ static int run_test(const struct test *test)
 	if (child == 0)
 		run_in_child(test);
 	status = await_child(child, test->limit_s, &is_late);
-	problem = find_problem();
-	printf("%s %s.%s %ld ms",
-	       WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED ? "skip" :
-	       !is_late && status == 0 && !problem   && !verdict[0]     ? "ok" :
-									  "FAIL",
-	       group, test->name, milliseconds() - start);
+	problem = fake_problem() ?: linux_log_problem(); /* a leak, a client error or a Linux warning */
+	is_skipped = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED;
+	is_failed = !is_skipped && (is_late || status || problem || verdict[0]);
+	printf("%s %s.%s %ld ms", is_skipped ? "skip" : is_failed ? "FAIL" : "ok", group, test->name,
+	       milliseconds() - start);
 	if (is_late)
 		printf(": exceeded its time limit of %d s", test->limit_s);
 	else if (WIFSIGNALED(status))
@@ -180,9 +171,7 @@ static int run_test(const struct test *test)
 		printf("%s %s", is_late || status || verdict[0] ? ";" : ":", problem);
 	printf("\n");
 	fflush(stdout);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-		return 2;
-	return is_late || status || problem || verdict[0];
+	return is_failed;
 }
 
 int main(int argc, char **argv)
@@ -207,7 +196,7 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "%s.%s", group, test->name);
 		if (fnmatch(pattern, name, 0) == 0 && (is_full || !test->is_long) &&
 		    (test_is_checked() || !test->is_checked))
-			failed |= run_test(test) == 1;
+			failed |= run_test(test);
 	}
 	return failed;
 }
