@@ -154,7 +154,6 @@ int nvidia_p2p_dma_unmap_pages(struct pci_dev *peer, struct nvidia_p2p_page_tabl
 		fake_counters.put_in_callback++;
 		return -EDEADLK;
 	}
-	fake_faults_pass(FAKE_P2P_DMA_UNMAP_ENTER);
 	mutex_lock(&fake_rm_lock);
 	error = unmap_locked(peer, page_table, dma_mapping);
 	mutex_unlock(&fake_rm_lock);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The control node /dev/fake_p2p, for tests; also for the faults of the fake RDMA core. read and write at offset = GPU address replace cudaMemcpy. Closing the
- * file frees its allocations, as the end of a process does.
+ * The control node /dev/fake_p2p, for tests; also for the faults of the fake RDMA core. read and write at
+ * offset = GPU address replace cudaMemcpy. Closing the file frees its allocations, as the end of a process does.
  */
 #ifndef GDRKIT_FAKE_P2P_IOCTL_H
 #define GDRKIT_FAKE_P2P_IOCTL_H
@@ -102,7 +102,6 @@ enum fake_p2p_step {
 	FAKE_P2P_PUT_LEAVE,
 	FAKE_P2P_DMA_MAP_ENTER,
 	FAKE_P2P_DMA_MAP_LEAVE,
-	FAKE_P2P_DMA_UNMAP_ENTER,
 	FAKE_P2P_CALLBACK_ENTER, /* with the resource manager's lock held, as in the driver */
 	FAKE_P2P_CALLBACK_LEAVE, /* likewise; put_pages waits */
 	FAKE_CORE_INVALIDATE_ENTER, /* in the client's callback, before the mapping lock of the RDMA core */
@@ -150,7 +149,6 @@ struct fake_p2p_report {
 	__u64 put_in_callback;
 	__u64 unmap_wrong;
 	__u64 written_after_free; /* a table was modified after its release */
-	__u64 misaligned;
 };
 
 #define FAKE_P2P_IOC_ALLOC _IOWR('K', 1, struct fake_p2p_alloc)

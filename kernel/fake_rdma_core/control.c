@@ -10,22 +10,6 @@
 
 static struct pci_dev *adapter;
 
-static int control_release(struct inode *inode, struct file *file);
-static long control_ioctl(struct file *file, unsigned int command, unsigned long argument);
-
-static const struct file_operations control_operations = {
-	.owner = THIS_MODULE,
-	.unlocked_ioctl = control_ioctl,
-	.release = control_release,
-};
-
-static struct miscdevice control = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "fake_rdma_core",
-	.fops = &control_operations,
-	.mode = 0666,
-};
-
 static int run(struct file *file, unsigned int command, void *request)
 {
 	switch (command) {
@@ -52,6 +36,19 @@ static int control_release(struct inode *inode, struct file *file)
 	fake_steps_end_all_of(file);
 	return 0;
 }
+
+static const struct file_operations control_operations = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = control_ioctl,
+	.release = control_release,
+};
+
+static struct miscdevice control = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "fake_rdma_core",
+	.fops = &control_operations,
+	.mode = 0666,
+};
 
 static int __init fake_rdma_core_init(void)
 {
