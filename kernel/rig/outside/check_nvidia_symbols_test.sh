@@ -16,30 +16,28 @@ plant() { # name, sed script: creates a driver's source tree whose header is our
     fail "the sed script '$2' changes nothing"
 }
 
+expect_for() { # sed script, rc, fragment
+  plant changed "$1"
+  expect "$2" "$3" "$scratch/changed"
+}
+
 expect 2 "usage:"
 expect 2 "cannot read the folder" "$scratch/nowhere"
 mkdir "$scratch/empty"
 expect 2 "no nv-p2p.h found" "$scratch/empty"
 plant same ''
 expect 0 "no differences" "$scratch/same"
-plant prototype 's/nvidia_p2p_put_pages(u64 p2p_token, u32 va_space/nvidia_p2p_put_pages(u64 p2p_token, u64 va_space/'
-expect 1 "nvidia_p2p_put_pages has a different prototype" "$scratch/prototype"
-plant removed 's/int nvidia_p2p_dma_unmap_pages/int nvidia_p2p_dma_unmap_pages_renamed/'
-expect 1 "nvidia_p2p_dma_unmap_pages is not declared" "$scratch/removed"
-plant layout 's/^\tu32 page_size;/\tu64 page_size;/'
-expect 1 "offsetof(struct nvidia_p2p_page_table, pages)" "$scratch/layout"
-plant width 's/^\tu32 entries;/\tu64 entries;/'
-expect 1 "sizeof(((struct nvidia_p2p_page_table *)0)->entries)" "$scratch/width"
-plant page 's/u32 reserved\[3\]/u32 reserved[5]/'
-expect 1 "sizeof(struct nvidia_p2p_page)" "$scratch/page"
-plant enumeration 's/NVIDIA_P2P_PAGE_SIZE_4KB = 0/NVIDIA_P2P_PAGE_SIZE_4KB = 1/'
-expect 1 "NVIDIA_P2P_PAGE_SIZE_64KB" "$scratch/enumeration"
-plant major 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00030000/'
-expect 1 "major version 3" "$scratch/major"
-plant older 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00010002/; /^\tu32 flags;$/d'
-expect 0 "older     offsetof(struct nvidia_p2p_page_table, flags)" "$scratch/older"
-plant broken 's/struct pci_dev;/struct pci_dev/'
-expect 2 "does not compile on its own" "$scratch/broken"
+expect_for 's/nvidia_p2p_put_pages(u64 p2p_token, u32 va_space/nvidia_p2p_put_pages(u64 p2p_token, u64 va_space/' \
+  1 "nvidia_p2p_put_pages has a different prototype"
+expect_for 's/int nvidia_p2p_dma_unmap_pages/int nvidia_p2p_dma_unmap_pages_renamed/' 1 "nvidia_p2p_dma_unmap_pages is not declared"
+expect_for 's/^\tu32 page_size;/\tu64 page_size;/' 1 "offsetof(struct nvidia_p2p_page_table, pages)"
+expect_for 's/^\tu32 entries;/\tu64 entries;/' 1 "sizeof(((struct nvidia_p2p_page_table *)0)->entries)"
+expect_for 's/u32 reserved\[3\]/u32 reserved[5]/' 1 "sizeof(struct nvidia_p2p_page)"
+expect_for 's/NVIDIA_P2P_PAGE_SIZE_4KB = 0/NVIDIA_P2P_PAGE_SIZE_4KB = 1/' 1 "NVIDIA_P2P_PAGE_SIZE_64KB"
+expect_for 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00030000/' 1 "major version 3"
+expect_for 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00010002/; /^\tu32 flags;$/d' \
+  0 "older     offsetof(struct nvidia_p2p_page_table, flags)"
+expect_for 's/struct pci_dev;/struct pci_dev/' 2 "does not compile on its own"
 
 # Symbol versions: first those of the modules' own build, then with one changed.
 module=$RIG_BUILD/open/gdrdrv/gdrdrv.ko

@@ -13,6 +13,13 @@ fail() {
   exit 1
 }
 
+# Creates the source of a driver as installed in $root.
+plant_driver() { # version, licence
+  mkdir -p "$root/usr/src/nvidia-$1/nvidia"
+  cp "$kernel/include/nv-p2p.h" "$root/usr/src/nvidia-$1/nvidia/"
+  echo "MODULE_LICENSE(\"$2\");" >"$root/usr/src/nvidia-$1/nvidia/nv.c"
+}
+
 # Runs a command and checks its exit status and a fragment of its output.
 expect_of() { # rc, fragment, command...
   local rc=0 expected=$1 fragment=$2 output

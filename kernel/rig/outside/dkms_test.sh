@@ -12,12 +12,6 @@ expect() { # rc, fragment, variables...
   expect_of "$1" "$2" env GDRKIT_ROOT="$root" "${@:3}" "$tree/dkms_prepare.sh" "$RIG_RELEASE"
 }
 
-plant_driver() { # version, licence
-  mkdir -p "$root/usr/src/nvidia-$1/nvidia"
-  cp "$kernel/include/nv-p2p.h" "$root/usr/src/nvidia-$1/nvidia/"
-  echo "MODULE_LICENSE(\"$2\");" >"$root/usr/src/nvidia-$1/nvidia/nv.c"
-}
-
 mkdir "$tree" "$root"
 cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrkit_p2p_lock,gdrdrv,gdrkit_peermem} "$tree/"
 expect 1 "cannot find the source of NVIDIA's driver under /usr/src"

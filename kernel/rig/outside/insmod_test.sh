@@ -31,9 +31,7 @@ expect 2 "unknown argument '--peer'" --peer
 expect 1 "the headers of the running Linux ($RIG_RELEASE) are missing"
 ln -s "$RIG_HEADERS" "$root/lib/modules/$RIG_RELEASE/build"
 expect 1 "cannot find the source of NVIDIA's driver"
-mkdir -p "$root/usr/src/nvidia-580.1/nvidia"
-cp "$kernel/include/nv-p2p.h" "$root/usr/src/nvidia-580.1/nvidia/"
-echo 'MODULE_LICENSE("Dual MIT/GPL");' >"$root/usr/src/nvidia-580.1/nvidia/nv.c"
+plant_driver 580.1 "Dual MIT/GPL"
 grep nvidia_p2p "$RIG_BUILD/open/Module.symvers" >"$root/usr/src/nvidia-580.1/Module.symvers"
 expect 0 "gdrdrv.ko" --build
 expect_calls ""
