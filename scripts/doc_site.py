@@ -60,14 +60,19 @@ def public_headers():
 
 
 def headers_by_library():
+    """Returns {library: its documented headers} for the libraries that have any."""
     found = {name: [] for name in ORDER}
     # The header that includes the others comes first.
-    for path in sorted(public_headers(), key=lambda path: (not re.fullmatch(UMBRELLA, path), path)):
+    for path in sorted(filter(is_documented, public_headers()), key=lambda path: (not re.fullmatch(UMBRELLA, path), path)):
         for name, pattern in LIBRARIES:
             if re.fullmatch(pattern, path):
                 found[name].append(path)
                 break
-    return found
+    return {name: headers for name, headers in found.items() if headers}
+
+
+def library_id(library):
+    return "page_reference_" + re.sub("[^a-z]+", "_", library.lower())
 
 
 class Site:
@@ -155,11 +160,9 @@ class Site:
             self.write(page_id(page) + ".md", self.rewritten(page))
         lines = ["# Reference {#page_reference}", ""]
         for library, headers in headers_by_library().items():
-            documented = [header for header in headers if is_documented(header)]
-            if documented:
-                lines += [f"## {library} {{#page_reference_{re.sub('[^a-z]+', '_', library.lower())}}}", "", "| header | contents |", "| --- | --- |"]
-                lines += [f"| [{header.removeprefix('include/')}]({header_file(header)}) | {brief_of(header)} |" for header in documented]
-                lines.append("")
+            lines += [f"## {library} {{#{library_id(library)}}}", "", "| header | contents |", "| --- | --- |"]
+            lines += [f"| [{header.removeprefix('include/')}]({header_file(header)}) | {brief_of(header)} |" for header in headers]
+            lines.append("")
         self.write("page_reference.md", "\n".join(lines))
 
     def copy_files(self):
@@ -174,10 +177,7 @@ class Site:
         for title, entries in markdown.sections_with_links(repo.read(ROOT, INDEX)):
             items = []
             if title == "Reference":
-                for library, headers in headers_by_library().items():
-                    documented = [header for header in headers if is_documented(header)]
-                    if documented:
-                        items.append(tab("user", f"page_reference.html#page_reference_{re.sub('[^a-z]+', '_', library.lower())}", library))
+                items += [tab("user", f"page_reference.html#{library_id(library)}", library) for library in headers_by_library()]
                 if any("@defgroup" in repo.read(ROOT, path) for path in public_headers()):
                     kind = "topics" if version_of_doxygen() >= (1, 9, 8) else "modules"
                     items.append(f'<tab type="{kind}" visible="yes" title="By topic" intro=""/>')
