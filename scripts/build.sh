@@ -123,6 +123,17 @@ write_skip() { # name reason
     "$1" "$1" "$2"
 }
 
+# Runs a command that writes JUnit files to the folder in its first argument, and summarises them.
+run_and_summarise() { # pattern of its JUnit files, command [arguments after the folder...]
+  local results=$root/build/test-results pattern=$1 command=$2 failed=0
+  shift 2
+  mkdir -p "$results"
+  rm -f "$results"/$pattern
+  "$command" "$results" "$@" || failed=1
+  python3 scripts/summarise_tests.py "$results"/$pattern || failed=1
+  return "$failed"
+}
+
 run_tests() {
   local results=$root/build/test-results failed=0
   # Extends some tests: more simulated runs, browser window sizes and seeds.

@@ -25,8 +25,7 @@ cross_test() { # preset, results file, 1: also the drop-in's ABI tests
   cross_configure "$1"
   compile "$1" "${targets[@]}"
   rm -f "$2"
-  ctest --test-dir "$folder" --parallel "$(jobs_here)" --output-on-failure --no-tests=error -R "$pattern" --output-junit "$2" |
-    grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'
+  ctest --test-dir "$folder" --parallel "$(jobs_here)" --output-on-failure --no-tests=error -R "$pattern" --output-junit "$2" | without_passed
 }
 
 cross_lacks() { # preset: prints the missing Debian packages
@@ -54,11 +53,6 @@ run_cross_tests() { # results folder, 1: the full range; true unless a test fail
 }
 
 run_tests_of_cross() {
-  local results=$root/build/test-results failed=0
   provide "${needs_of_library[@]}" python make googletest "${needs_of_arm64[@]}" "${needs_of_ppc64le[@]}"
-  mkdir -p "$results"
-  rm -f "$results"/cross*.xml
-  run_cross_tests "$results" 1 || failed=1
-  python3 scripts/summarise_tests.py "$results"/cross*.xml || failed=1
-  return "$failed"
+  run_and_summarise 'cross*.xml' run_cross_tests 1
 }

@@ -46,11 +46,8 @@ run_doc_tests() { # folder for the JUnit file; true unless a test failed
 }
 
 run_tests_of_docs() {
-  local results=$root/build/test-results failed=0
   provide python debootstrap
-  run_doc_tests "$results" || failed=1
-  python3 scripts/summarise_tests.py "$results/docs.xml" || failed=1
-  return "$failed"
+  run_and_summarise docs.xml run_doc_tests
 }
 
 # The run-time image as built by debootstrap and the recipe's own steps.

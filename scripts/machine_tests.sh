@@ -31,30 +31,25 @@ run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unles
 }
 
 run_tests_of_kernel() {
-  local results=$root/build/test-results failed=0
   provide "${needs_of_library[@]}" "${needs_of_kernel_tests[@]}"
   [ "$full" = 0 ] || provide "${needs_of_checked_linux[@]}"
   print_step "building the libraries for the tests on the kernel module"
   configure_release
   compile release gdrapi gdrkit
-  mkdir -p "$results"
-  rm -f "$results"/kernel*.xml
-  run_kernel_tests "$results" "$full" || failed=1
-  python3 scripts/summarise_tests.py "$results"/kernel*.xml || failed=1
-  return "$failed"
+  run_and_summarise 'kernel*.xml' run_kernel_tests "$full"
+}
+
+run_rdma_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
+  local options=()
+  [ "$2" = 0 ] || options+=(--full)
+  print_step "testing gdrkit perftest over soft RDMA in a virtual machine"
+  GDRKIT_OFFLINE=$offline bash tests/transfer/soft_rdma/run.sh "${options[@]}" "$1"
 }
 
 run_tests_of_rdma() {
-  local results=$root/build/test-results failed=0 options=()
-  [ "$full" = 0 ] || options+=(--full)
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" python machine cpio xz
   print_step "building the programs for the tests over soft RDMA"
   configure_release
   compile release gdrkit_program
-  mkdir -p "$results"
-  rm -f "$results"/soft_rdma.xml
-  print_step "testing gdrkit perftest over soft RDMA in a virtual machine"
-  GDRKIT_OFFLINE=$offline bash tests/transfer/soft_rdma/run.sh "${options[@]}" "$results" || failed=1
-  python3 scripts/summarise_tests.py "$results"/soft_rdma.xml || failed=1
-  return "$failed"
+  run_and_summarise soft_rdma.xml run_rdma_tests "$full"
 }

@@ -233,10 +233,6 @@ run_package_tests() { # folder for the JUnit file
 }
 
 run_tests_of_package() {
-  local results=$root/build/test-results failed=0
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_packages[@]}" "${needs_of_package_tests[@]}"
-  rm -f "$results"/package*.xml
-  run_package_tests "$results" || failed=1
-  python3 scripts/summarise_tests.py "$results"/package*.xml || failed=1
-  return "$failed"
+  run_and_summarise 'package*.xml' run_package_tests
 }
