@@ -26,6 +26,19 @@ package_result() { # name, status, text
   esac
 }
 
+# Passes if the command succeeds. The text of a failure is its output.
+package_check() { # name, tool that it requires, command...
+  local name=$1 tool=$2 output
+  shift 2
+  if ! has_tool "$tool"; then
+    package_result "$name" skip "$tool is missing (Debian: $tool)"
+  elif output=$("$@" 2>&1); then
+    package_result "$name" pass
+  else
+    package_result "$name" fail "$output"
+  fi
+}
+
 # Makes the packages from a copy of the tree in another folder, so that a path in a package causes a difference.
 packages_made_elsewhere() { # folder, environment...
   local folder=$1
@@ -50,23 +63,8 @@ test_reproducible() { # folder
   fi
 }
 
-test_linted() {
-  local output
-  if has_tool lintian; then
-    if output=$(lintian --fail-on error dist/packages/*.deb 2>&1); then package_result lintian pass; else package_result lintian fail "$output"; fi
-  else
-    package_result lintian skip "lintian is missing (Debian: lintian)"
-  fi
-  if has_tool rpmlint; then
-    if output=$(rpmlint -c packaging/rpm/rpmlint.toml dist/packages/*.rpm 2>&1) && [[ $output == *" 0 errors"* ]]; then
-      package_result rpmlint pass
-    else
-      package_result rpmlint fail "$output"
-    fi
-  else
-    package_result rpmlint skip "rpmlint is missing (Debian: rpmlint)"
-  fi
-}
+# Passes if rpmlint succeeds and counts 0 errors.
+lint_rpms() { rpmlint -c packaging/rpm/rpmlint.toml dist/packages/*.rpm | tee /dev/stderr | grep " 0 errors" >/dev/null; }
 
 # Omits what each system adds: licences, changelogs, the suffix of compressed pages.
 files_of_deb() { dpkg-deb --fsys-tarfile "$1" | tar -tf - | sed 's,^\.,,; /\/$/d; /^\/usr\/share\/doc\//d; s,/usr/lib/[a-z0-9_]*-linux-gnu[a-z0-9]*/,/usr/lib64/,; s,/usr/lib/python3/dist-packages/,/python/,; s,\.gz$,,' | LC_ALL=C sort; }
@@ -99,17 +97,14 @@ in_system() { # root folder, command...
 # Tests that shipped files run on glibc 2.28 and newer: checks the versions of all symbols, and runs the archive's
 # programs on Debian 11 (2.31).
 test_old_glibc() { # folder
-  local output file
+  local output file kind
   mkdir -p "$1/archive" "$1/rpms" "$1/debs"
   tar -xzf "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" -C "$1/archive"
   for file in dist/packages/*.rpm; do rpm2cpio "$file" | (cd "$1/rpms" && cpio -idm --quiet); done
   for file in dist/packages/*.deb; do dpkg-deb -x "$file" "$1/debs"; done
-  if output=$(python3 -B packaging/glibc/symbol_versions.py "$1/archive" && python3 -B packaging/glibc/symbol_versions.py "$1/rpms" &&
-    python3 -B packaging/glibc/symbol_versions.py "$1/debs"); then
-    package_result symbol_versions pass
-  else
-    package_result symbol_versions fail "$output"
-  fi
+  for kind in archive rpms debs; do
+    package_check "symbol_versions_of_$kind" python3 python3 -B packaging/glibc/symbol_versions.py "$1/$kind"
+  done
   if ! output=$(debootstrap --variant=minbase bullseye "$1/system" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} 2>&1); then
     package_result runs_on_debian_11 skip "Debian 11 cannot be installed: $(tail -n 1 <<<"$output")"
   elif cp -r "$1"/archive/gdrkit-* "$1/system/gdrkit" &&
@@ -118,17 +113,6 @@ test_old_glibc() { # folder
     package_result runs_on_debian_11 pass
   else
     package_result runs_on_debian_11 fail "$output"
-  fi
-}
-
-test_rpms_with_dnf() { # folder
-  local output
-  if ! has_tool dnf; then
-    package_result rpms_with_dnf skip "dnf is missing (Debian: dnf)"
-  elif output=$(bash tests/package/with_dnf.sh dist/packages "$1" 2>&1); then
-    package_result rpms_with_dnf pass
-  else
-    package_result rpms_with_dnf fail "$output"
   fi
 }
 
@@ -213,10 +197,11 @@ run_package_tests() { # folder for the JUnit file
   step "making them again in another folder, to compare the bytes"
   test_reproducible "$folder/elsewhere"
   step "linting"
-  test_linted
+  package_check lintian lintian lintian --fail-on error dist/packages/*.deb
+  package_check rpmlint rpmlint lint_rpms
   test_rpms_hold_what_debs_hold
   test_old_glibc "$folder/old_glibc"
-  test_rpms_with_dnf "$folder/dnf"
+  package_check rpms_with_dnf dnf bash tests/package/with_dnf.sh dist/packages "$folder/dnf"
   step "making the packages of an older version"
   rm -rf "$folder/elsewhere"
   packages_made_elsewhere "$folder/elsewhere" GDRKIT_PACKAGE_VERSION=0.0.9 GDRKIT_PACKAGE_KINDS=deb GDRKIT_PACKAGE_LINUX= ||
