@@ -1,10 +1,28 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds the test programs and the virtual machine's file system, and runs the machine.
+# Builds the test programs and the virtual machine's file system, and runs the machine, or writes why it cannot run.
 
 accelerator="" # of QEMU: kvm or tcg; chosen before the first machine starts
 memory_mb=768  # of the virtual machine
+
+# Writes one result for everything that cannot run, and exits.
+skip_all() { # test suite, its name in GDRKIT_REQUIRE, reason
+  local suite=$1 required=$2 mark='<skipped message="SKIP_NO_MACHINE"/>' status=notrun failed=0 reason
+  shift 2
+  reason=$(printf '%s' "$*" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
+  case ",${GDRKIT_REQUIRE:-}," in
+    *",$required,"*)
+      mark='<failure message="required (GDRKIT_REQUIRE)"/>' status=fail failed=1
+      echo "FAIL required (GDRKIT_REQUIRE), but: $*"
+      ;;
+    *) echo "skipped: $*" ;;
+  esac
+  mkdir -p "$results"
+  printf '<testsuite name="%s"><testcase name="%s.machine" status="%s">%s<system-out>%s</system-out></testcase></testsuite>\n' \
+    "$suite" "$suite" "$status" "$mark" "$reason" >"$results/$suite.xml"
+  exit "$failed"
+}
 
 test_groups() { # folders with modules.txt: with GDRKIT_KERNEL_INSTALLED those that test installed packages, else the others
   local list

@@ -36,22 +36,7 @@ failed_outside() { # name
   echo "FAIL kernel.$1" >&2
 }
 
-# Writes one result for everything that cannot run, and exits.
-cannot() {
-  local mark='<skipped message="SKIP_NO_MACHINE"/>' status=notrun failed=0 reason
-  reason=$(printf '%s' "$*" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
-  case ",${GDRKIT_REQUIRE:-}," in
-    *,kernel,*)
-      mark='<failure message="required (GDRKIT_REQUIRE)"/>' status=fail failed=1
-      echo "FAIL required (GDRKIT_REQUIRE), but: $*"
-      ;;
-    *) echo "skipped: $*" ;;
-  esac
-  mkdir -p "$results"
-  printf '<testsuite name="kernel"><testcase name="kernel.machine" status="%s">%s<system-out>%s</system-out></testcase></testsuite>\n' \
-    "$status" "$mark" "$reason" >"$results/kernel.xml"
-  exit "$failed"
-}
+cannot() { skip_all kernel kernel "$@"; } # reason
 
 usage() {
   printf 'error: %s\nusage: kernel/rig/run.sh [--full] <folder for the JUnit files>\n' "$*" >&2

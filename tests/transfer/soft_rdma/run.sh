@@ -24,20 +24,7 @@ source "$kernel/rig/packages.sh"
 source "$kernel/rig/machine.sh"
 memory_mb=1536
 
-cannot() { # reason
-  local mark='<skipped message="SKIP_NO_MACHINE"/>' status=notrun failed=0
-  case ",${GDRKIT_REQUIRE:-}," in
-    *,rdma,*)
-      mark='<failure message="required (GDRKIT_REQUIRE)"/>' status=fail failed=1
-      echo "FAIL required (GDRKIT_REQUIRE), but: $*"
-      ;;
-    *) echo "skipped: $*" ;;
-  esac
-  mkdir -p "$results"
-  printf '<testsuite name="soft_rdma"><testcase name="soft_rdma.machine" status="%s">%s</testcase></testsuite>\n' \
-    "$status" "$mark" >"$results/soft_rdma.xml"
-  exit "$failed"
-}
+cannot() { skip_all soft_rdma rdma "$@"; } # reason
 
 for argument in "$@"; do
   case "$argument" in
