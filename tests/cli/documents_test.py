@@ -7,13 +7,9 @@ import io
 import json
 import os
 import re
-import resource
-import signal
-import subprocess
-import tempfile
 import unittest
 
-from program import BIN, NOTE, Test, run
+from program import NOTE, Test, run, run_with_file_limit
 
 SMALL = ("-w", "2", "-r", "2")
 # A short run of each tool, and a pattern of its text.
@@ -31,26 +27,16 @@ RUNS = {
 OPERANDS = {"doctor": ("--only", "system"), "env": ("nccl",)}
 
 
-class Folder:
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class DocumentTest(Test):
     def load(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return json.load(file)
+        return json.loads(self.read(name))
 
     def only(self, *names):
-        """The folder contains only these files, and no temporary ones."""
+        """The temporary directory contains only these files, and no temporary ones."""
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
 
 
-class JsonFile(Test):
-    setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
+class JsonFile(DocumentTest):
 
     def test_text_is_printed_if_the_document_has_a_file(self):
         for tool, (arguments, pattern) in RUNS.items():
@@ -93,9 +79,7 @@ class JsonFile(Test):
         self.assertEqual([section["heading"] for section in page["chapters"][0]["sections"]], headings)
         kinds = {block["kind"] for section in page["chapters"][0]["sections"] for block in section["blocks"]}
         self.assertLessEqual({"facts", "key_figures", "list", "paragraph"}, kinds)
-        ended = run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("a.json"))
-        self.assertEqual(ended.code, 2)
-        self.assertIn("is an input", ended.err)
+        self.assert_failed(run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("a.json")), 2, "is an input")
 
     def test_gdrcopy_names_do_the_same(self):
         ended = run("gdrcopy_copybw", *SMALL, "--json=" + self.path("a.json"))
@@ -105,9 +89,7 @@ class JsonFile(Test):
         self.assertEqual(self.load("a.json")["tool"], "copybw")
 
     def test_an_old_file_is_replaced(self):
-        with open(self.path("a.json"), "w", encoding="utf-8") as file:
-            file.write("old")
-        self.assertEqual(run("gdrkit", "info", "--json", self.path("a.json")).code, 0)
+        self.assertEqual(run("gdrkit", "info", "--json", self.write("a.json", "old")).code, 0)
         self.assertEqual(self.load("a.json")["tool"], "info")
         self.only("a.json")
 
@@ -119,56 +101,40 @@ class JsonFile(Test):
                 self.assertIn("cannot write " + path, ended.err)
 
     def test_an_empty_name_is_rejected(self):
-        ended = run("gdrkit", "info", "--json=")
-        self.assertEqual(ended.code, 2)
-        self.assertIn("--json", ended.err)
+        self.assert_failed(run("gdrkit", "info", "--json="), 2, "--json")
 
 
-class FullDisk(Test):
-    setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
+class FullDisk(DocumentTest):
     LIMIT = 64  # maximum bytes of a file; every document is longer
 
-    def run_limited(self, *arguments, stdout=subprocess.PIPE):
-        """Simulates a full disk: a write fails in the middle. The limit's signal is not ignored, as in a shell."""
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (self.LIMIT, self.LIMIT))
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-        environment = dict(os.environ, GDRKIT_BACKEND="emulated")
-        return subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=environment, stdout=stdout,
-                              stderr=subprocess.PIPE, text=True, timeout=240, check=False, preexec_fn=limit)
+    def run_limited(self, *arguments):
+        """Simulates a full disk: a write fails in the middle."""
+        return run_with_file_limit(self.LIMIT, *arguments)
 
     def test_full_disk_keeps_the_old_file(self):
-        with open(self.path("old.json"), "w", encoding="utf-8") as file:
-            file.write("old")
+        self.write("old.json", "old")
         # The limit also applies to the emulated device's memory, so these are the tools that allocate none.
         for command in (("info",), ("topo",), ("env", "nccl"), ("doctor", "--only", "system")):
             for name in ("new.json", "old.json"):
-                ended = self.run_limited(*command, "--json=" + self.path(name))
-                self.assertEqual(ended.returncode, 1, (command, ended.stderr))
-                self.assertIn("cannot write " + self.path(name), ended.stderr)
+                self.assert_failed(self.run_limited(*command, "--json=" + self.path(name)), 1, "cannot write " + self.path(name))
                 self.only("old.json")
-        with open(self.path("old.json"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
+        self.assertEqual(self.read("old.json"), "old")
 
     def test_full_disk_keeps_the_old_report_files(self):
         run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
         for options in (("-o", self.path("a.html")), ("--json=" + self.path("page.json"),)):
-            ended = self.run_limited("report", self.path("a.json"), *options)
-            self.assertEqual(ended.returncode, 1, ended.stderr)
-            self.assertIn("cannot write ", ended.stderr)
+            self.assert_failed(self.run_limited("report", self.path("a.json"), *options), 1, "cannot write ")
             self.only("a.json")
 
 
-class CsvFile(Test):
-    setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
+class CsvFile(DocumentTest):
     BENCH = ("bench", *RUNS["bench"][0])
 
     def test_csv_goes_to_its_file_or_to_standard_output(self):
         ended = run("gdrkit", *self.BENCH, "--csv", self.path("a.csv"))
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^ +4 KiB ")
-        with open(self.path("a.csv"), encoding="utf-8") as file:
-            head = next(csv.reader(file))
+        head = next(csv.reader(io.StringIO(self.read("a.csv"))))
         ended = run("gdrkit", *self.BENCH, "--csv")
         self.assertEqual(ended.code, 0, ended.err)
         rows = list(csv.reader(io.StringIO(ended.out)))

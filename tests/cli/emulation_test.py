@@ -4,7 +4,6 @@
 """Without a GPU every tool that measures or checks hardware fails, unless emulation is requested: all subcommands, all names."""
 import os
 import re
-import tempfile
 import unittest
 
 from program import BIN, HAS_GPU, NOTE, Test, other_names, run, subcommands
@@ -77,9 +76,9 @@ class Emulated(Test):
         for words in tools():
             if words[0] in NEED_MORE:
                 continue
-            with self.subTest(words), tempfile.TemporaryDirectory() as folder:
+            with self.subTest(words):
                 if words[0] == "tune":
-                    words = ("tune", "-o", os.path.join(folder, "profile"))
+                    words = ("tune", "-o", self.path("profile"))
                 ended = run("gdrkit", *words, "--emulated", environment={})
                 self.assertEqual(ended.code, 0, ended.out + ended.err)
                 self.assertIn("emulated", ended.out)
@@ -94,13 +93,11 @@ class Emulated(Test):
 
     def test_tune_reports_the_output_option_without_a_profile_path(self):
         ended = run("gdrkit", "tune", "--emulated", environment={})
-        self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"cannot store the profile: the emulated device has no default path for profiles; use --output FILE")
+        self.assert_failed(ended, 77, "cannot store the profile: the emulated device has no default path for profiles; use --output FILE")
 
     def test_the_option_conflicts_with_another_backend_and_overrides_the_variable(self):
         ended = run("gdrkit", "copybw", "--emulated", "--backend", "rm", environment={})
-        self.assertEqual(ended.code, 2)
-        self.assertIn("cannot combine --emulated with --backend rm; omit one", ended.err)
+        self.assert_failed(ended, 2, "cannot combine --emulated with --backend rm; omit one")
         for words in (("--backend", "emulated"), ()):
             ended = run("gdrkit", "copybw", *ARGUMENTS["copybw"], "--emulated", *words, environment={"GDRKIT_BACKEND": "rm"})
             self.assertEqual(ended.code, 0, ended.err)

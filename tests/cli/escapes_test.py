@@ -7,10 +7,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
-from program import BIN, Test, subcommands
+from program import BIN, Test, subcommands, variables_with
 
 # A terminal title, a colour, a carriage return, CSI as one UTF-8 character, and CSI as a byte that is not valid UTF-8.
 EVIL = b"ev\x1b]0;owned\x07\x1b[31m\rx\xc2\x9b2J\x9b2J"
@@ -22,8 +21,7 @@ def is_clean(output):
 
 
 def run(words, environment=None, folder=None):
-    variables = {**{os.fsencode(name): os.fsencode(value) for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))},
-                 b"GDRKIT_BACKEND": b"emulated", **(environment or {})}
+    variables = {**{os.fsencode(name): os.fsencode(value) for name, value in variables_with().items()}, **(environment or {})}
     ended = subprocess.run(words, env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
                            check=False)
     return ended.returncode, ended.stdout
@@ -36,15 +34,10 @@ def variables_of_gdrkit():
 
 
 class Escapes(Test):
-    def setUp(self):
-        self.gdrkit = os.path.join(BIN, "gdrkit").encode()
-        # Some programs write files.
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = os.fsencode(folder.name)
+    gdrkit = os.path.join(BIN, "gdrkit").encode()
 
     def assert_clean(self, words, environment=None):
-        code, output = run(words, environment, self.folder)
+        code, output = run(words, environment, self.folder)  # some programs write files
         self.assertTrue(is_clean(output), (words, environment, code, output[-2000:]))
         return code, output
 
@@ -82,7 +75,7 @@ class Escapes(Test):
                 self.assert_clean([self.gdrkit, *words], {name: EVIL, b"WORLD_SIZE": b"2"})
 
     def test_escapes_program_and_file_names(self):
-        program = os.path.join(self.folder, EVIL)
+        program = os.path.join(os.fsencode(self.folder), EVIL)
         for content in (b"\x7fELF\x02\x01\x01\x00" + bytes(64), b"#!/none/" + EVIL + b"\n", b"#!/bin/sh\nexit 3\n"):
             with open(program, "wb") as file:
                 file.write(content)

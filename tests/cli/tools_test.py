@@ -2,16 +2,13 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Runs the built program under all its names on the emulated device and compares its output with the documented format."""
-import json
 import os
 import re
-import resource
 import socket
-import subprocess
 import tempfile
 import unittest
 
-from program import BANNER, BIN, FLOAT, HAS_GPU, NOTE, Test, run, subcommands
+from program import BANNER, BIN, FLOAT, HAS_GPU, NOTE, Test, run, run_with_file_limit, run_without_space, subcommands
 
 
 FAULTY = "../tests/faulty_sanity/"  # of faulty_sanity/
@@ -50,27 +47,18 @@ class Program(Test):
 
     def test_unwritable_help_is_an_error(self):
         for words in (["--help"], ["--version"], ["bench", "--help"], ["completion", "bash"]):
-            with open("/dev/full", "w", encoding="utf-8") as full:
-                process = subprocess.run([os.path.join(BIN, "gdrkit"), *words], stdout=full, stderr=subprocess.PIPE,
-                                         timeout=60, check=False)
-            self.assertEqual(process.returncode, 1, words)
-            self.assertIn(b"cannot write the output", process.stderr)
+            self.assert_failed(run_without_space("gdrkit", *words), 1, "cannot write the output")
 
     def test_unwritable_output_is_reported_regardless_of_the_result(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            process = subprocess.run([os.path.join(BIN, "gdrkit"), "info"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
-        self.assertIn(process.returncode, (1, 77))  # 77: only the emulated backend can run here
-        self.assertIn(b"cannot write the output", process.stderr)
+        ended = run_without_space("gdrkit", "info", environment={})
+        self.assertIn(ended.code, (1, 77))  # 77: only the emulated backend can run here
+        self.assertIn("cannot write the output", ended.err)
 
     def test_names_without_the_prefix_use_the_gdrcopy_front(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):
-                # Next to the program, because the libraries are found relative to it.
-                link = os.path.join(folder, name)
-                os.symlink(os.path.join(BIN, "gdrkit"), link)
-                ended = run(link, "--quiet")
-                self.assertEqual(ended.code, 1, (name, ended.out, ended.err))
-                self.assertRegex(ended.err, "[Ii]nvalid option")
+        for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):
+            link = self.path(name)
+            os.symlink(os.path.join(BIN, "gdrkit"), link)
+            self.assert_failed(run(link, "--quiet"), 1, pattern="[Ii]nvalid option")
 
     def test_a_missing_device_cannot_run(self):
         self.assertEqual(run("gdrkit", "copybw", "-d", "5").code, 77)
@@ -172,19 +160,15 @@ class Copybw(Test):
                                  "ERROR: invalid mapping_type 'odd'. Valid options: default, wc, cache, device."),
                                 (("-a", "odd"), "Unrecognized fn argument"),
                                 (("-z",), "ERROR: invalid option")):
-            ended = run("gdrcopy_copybw", *arguments)
-            self.assertEqual(ended.code, 1, arguments)
-            self.assertIn(text + "\n", ended.err)
+            self.assert_failed(run("gdrcopy_copybw", *arguments), 1, text + "\n")
 
     def test_help_is_on_stdout(self):
-        ended = run("gdrcopy_copybw", "-h")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.run_ok("gdrcopy_copybw", "-h")
         self.assertRegex(ended.out, r"^Usage: .*gdrcopy_copybw")
 
     def test_an_unavailable_mapping_type_fails_by_assertion(self):
         ended = run("gdrcopy_copybw", "-M", "cache")
-        self.assertEqual(ended.code, 1)
-        self.assertRegex(ended.err, r'(?m)^gdr_map_v2: .*\(95\)$')
+        self.assert_failed(ended, 1, pattern=r'(?m)^gdr_map_v2: .*\(95\)$')
         self.assertIn("does not support this mapping type", ended.err)
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
 
@@ -221,8 +205,7 @@ class Copylat(Test):
                 table("gdr_copy_from_mapping", reads, self.SIZES, 3))
 
     def test_lines(self):
-        ended = run("gdrcopy_copylat", "-s", "256", "-w", "200", "-r", "30")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.run_ok("gdrcopy_copylat", "-s", "256", "-w", "200", "-r", "30")
         self.assert_lines(ended.lines, self.HEAD + self.MAPPING + self.tables(200, 30) + TAIL)
 
     def test_lines_with_the_drivers_copies(self):
@@ -245,16 +228,13 @@ class Copylat(Test):
 
     def test_cold_cache_requires_a_cached_mapping(self):
         ended = run("gdrcopy_copylat", "-C", "-s", "64")
-        self.assertEqual(ended.code, 1)
-        self.assertIn("ERROR: -C affects only cached mappings; omit -C, or use -M cache\n", ended.err)
+        self.assert_failed(ended, 1, "ERROR: -C affects only cached mappings; omit -C, or use -M cache\n")
 
     def test_option_errors(self):
         for arguments, text in ((("-M", "odd"), "ERROR: invalid mapping_type 'odd'."),
                                 (("-a", "odd"), "Unrecognized fn argument"),
                                 (("-z",), "ERROR: invalid option"), (("--raw",), "ERROR: invalid option")):
-            ended = run("gdrcopy_copylat", *arguments)
-            self.assertEqual(ended.code, 1, arguments)
-            self.assertIn(text, ended.err)
+            self.assert_failed(run("gdrcopy_copylat", *arguments), 1, text)
 
 
 class CopylatRaw(Test):
@@ -334,29 +314,19 @@ class Sanity(Test):
 
 
 class FileSizeLimit(Test):
-    """Without a check, Linux ends a process under ulimit -f by SIGXFSZ, without an error message."""
-
-    def run_limited(self, limit, *arguments, **options):
-        variables = {**os.environ, "GDRKIT_BACKEND": "emulated"}
-        return subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=variables, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), **options)
-
     def test_device_memory_error_reports_the_limit(self):
-        ended = self.run_limited(1 << 16, "copylat", "-s", "1M", stdout=subprocess.DEVNULL)
-        self.assertEqual(ended.returncode, 1, ended.stderr)
-        self.assertRegex(ended.stderr, r"the file size limit of this process is 65536 bytes; raise the limit \(ulimit -f unlimited\)")
+        ended = run_with_file_limit(1 << 16, "copylat", "-s", "1M")
+        self.assert_failed(ended, 1, "the file size limit of this process is 65536 bytes; raise the limit (ulimit -f unlimited)")
 
     def test_output_beyond_the_file_size_limit_is_an_error(self):
         with tempfile.TemporaryFile() as file:
-            ended = self.run_limited(100, "completion", "bash", stdout=file)
-        self.assertEqual(ended.returncode, 1, ended.stderr)
-        self.assertIn("cannot write the output", ended.stderr)
+            ended = run_with_file_limit(100, "completion", "bash", stdout=file)
+        self.assert_failed(ended, 1, "cannot write the output")
 
 
 class SanityRunner(Test):
     def test_summary(self):
-        ended = run("gdrcopy_sanity", "-t", "basic_cumemalloc", "-t", "basic_v2_forcepci_vmmalloc")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.run_ok("gdrcopy_sanity", "-t", "basic_cumemalloc", "-t", "basic_v2_forcepci_vmmalloc")
         self.assert_lines(ended.lines, [NOTE, r"Total: 2, Passed: 1, Failed: 0, Waived: 1", r"",
                                         r"List of waived tests:", r"    basic_v2_forcepci_vmmalloc"])
 
@@ -383,14 +353,10 @@ class SanityRunner(Test):
                          ["List of all available extended tests:", "leakage_pin_pages_fork_cumemalloc"])
 
     def test_invalid_option(self):
-        ended = run("gdrcopy_sanity", "-z")
-        self.assertEqual(ended.code, 1)
-        self.assertIn("Invalid option\n", ended.err)
+        self.assert_failed(run("gdrcopy_sanity", "-z"), 1, "Invalid option\n")
 
     def test_unknown_test_exits_with_22(self):
-        ended = run("gdrcopy_sanity", "-t", "nothing")
-        self.assertEqual(ended.code, 1)
-        self.assertIn("Error: Encountered an error or a test failure with status=22\n", ended.err)
+        self.assert_failed(run("gdrcopy_sanity", "-t", "nothing"), 1, "Error: Encountered an error or a test failure with status=22\n")
 
     def test_a_wrong_byte_in_the_memory_is_reported(self):
         ended = run(FAULTY + "gdrcopy_sanity", "-t", "passes", "-t", "fails")
@@ -458,29 +424,12 @@ class Json(Test):
 
 
 class DeviceChoice(Test):
-    def test_first_line_reports_the_emulated_device(self):
-        for command in (("gdrkit", "copybw"), ("gdrcopy_copybw",)):
-            ended = run(*command, "-s", "64", "-w", "1", "-r", "1")
-            self.assertRegex(ended.lines[0], "^" + NOTE + "$")
-
     @unittest.skipIf(HAS_GPU, "there is a GPU")
     def test_forced_backend_has_no_fallback(self):
         for arguments in (("copybw",), ("copylat", "--pin-cost"), ("sanity", "-t", "basic_cumemalloc")):
-            ended = run("gdrkit", *arguments, "--backend", "rm", environment={})
-            self.assertEqual(ended.code, 77, (arguments, ended.out))
-            self.assertIn("'rm'", ended.err)
-            self.assertEqual(ended.out, "")
+            self.assert_rejected(arguments, ((("--backend", "rm"), "'rm'"),), environment={}, code=77)
         for name in ("gdrcopy_copybw", "gdrcopy_copylat", "gdrcopy_sanity"):
             self.assertEqual(run(name, environment={"GDRKIT_BACKEND": "rm"}).code, 1)
-
-    def test_unknown_names_in_variables_are_wrong_usage(self):
-        for variables, text in (({"GDRKIT_BACKEND": "emulted"}, "'emulted'.*; use one of .*emulated"),
-                                ({"GDRKIT_COPY_KERNEL": "quick"}, "'quick'; use one of .*scalar")):
-            for arguments in (("copybw",), ("bench", "--only", "costs"), ("sanity", "-t", "basic_cumemalloc")):
-                ended = run("gdrkit", *arguments, environment={"GDRKIT_BACKEND": "emulated", **variables})
-                self.assertEqual(ended.code, 2, (variables, arguments, ended.err))
-                self.assertRegex(ended.err, text)
-            self.assertEqual(run("gdrcopy_copybw", environment={"GDRKIT_BACKEND": "emulated", **variables}).code, 1)
 
 
 if __name__ == "__main__":

@@ -88,9 +88,7 @@ class DidYouMean(Test):
     def test_subcommands(self):
         for word, meant in (("copylatt", "copylat"), ("docter", "doctor"), ("bnech", "bench"), ("snap", "snapshot"),
                             ("--verison", "--version")):
-            ended = run("gdrkit", word)
-            self.assertEqual(ended.code, 2, word)
-            self.assertIn(f"'{word}'; did you mean '{meant}'?", ended.err)
+            self.assert_failed(run("gdrkit", word), 2, f"'{word}'; did you mean '{meant}'?")
         ended = run("gdrkit", "nothing")
         self.assertEqual(ended.code, 2)
         self.assertNotIn("did you mean", ended.err)
@@ -112,9 +110,14 @@ class Backend(Test):
     def test_every_tool_rejects_an_unknown_backend(self):
         for name in ("info", "sanity", "copybw", "copylat", "pplat", "apiperf", "bench"):
             for command, environment in (((name, "--backend", "nope"), None), ((name,), {"GDRKIT_BACKEND": "nope"})):
-                ended = run("gdrkit", *command, environment=environment)
-                self.assertEqual(ended.code, 2, (command, ended.err))
-                self.assertRegex(ended.err, r"'nope'.*emulated")
+                self.assert_failed(run("gdrkit", *command, environment=environment), 2, pattern=r"'nope'.*; use one of .*emulated")
+        self.assertEqual(run("gdrcopy_copybw", environment={"GDRKIT_BACKEND": "nope"}).code, 1)
+
+    def test_tools_that_copy_reject_an_unknown_copy_kernel(self):
+        environment = {"GDRKIT_BACKEND": "emulated", "GDRKIT_COPY_KERNEL": "quick"}
+        for command in (("copybw",), ("bench", "--only", "costs"), ("sanity", "-t", "basic_cumemalloc")):
+            self.assert_failed(run("gdrkit", *command, environment=environment), 2, pattern="'quick'; use one of .*scalar")
+        self.assertEqual(run("gdrcopy_copybw", environment=environment).code, 1)
 
 
 class Sizes(Test):
@@ -126,8 +129,7 @@ class Sizes(Test):
         for name, option in self.OPTIONS:
             for text in ("many", "1MB", "1_000", "1.", "-1"):
                 ended = run("gdrkit", name, f"{option}={text}")
-                self.assertEqual(ended.code, 2, (name, option, text, ended.out))
-                self.assertIn(f"{option}: '{text}' is not a size", ended.err)
+                self.assert_failed(ended, 2, f"{option}: '{text}' is not a size")
                 self.assertRegex(ended.err, "for example 64K")
 
     def test_units_are_powers_of_1024(self):

@@ -2,13 +2,16 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Runs the built program on the emulated device, and compares lines with expected ones."""
+import copy
 import glob
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
-import sys
-import unittest
+
+from cases import FolderTest, main  # pylint: disable=unused-import
 
 BIN = os.environ["GDRKIT_BIN"]
 NOTE = r"NOTE: running on the emulated device, whose figures do not describe a GPU: .*"
@@ -38,10 +41,37 @@ def run(program, *arguments, environment=None, stdout=subprocess.PIPE):
                                 stderr=subprocess.PIPE, text=True, timeout=500, check=False))
 
 
-def run_without_space(program, *arguments):
+def run_with_file_limit(limit_bytes, *arguments, stdout=subprocess.PIPE):
+    """Runs gdrkit with a limit for the size of files. The limit's signal is not ignored, as in a shell: without a check,
+    it ends the program without an error message."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    return Ended(subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=variables_with(), stdout=stdout, stderr=subprocess.PIPE,
+                                text=True, timeout=240, check=False, preexec_fn=limit))
+
+
+def run_without_space(program, *arguments, environment=None):
     """Runs the program with an output that cannot be written."""
     with open("/dev/full", "w", encoding="utf-8") as full:
-        return run(program, *arguments, stdout=full)
+        return run(program, *arguments, environment=environment, stdout=full)
+
+
+def run_pes(pes, *arguments, environment=None):
+    """Runs gdrkit with these arguments as the PEs of a job on emulated devices."""
+    return run("gdrkit", "run", "-n", str(pes), "--emulated", "--", os.path.join(BIN, "gdrkit"), *arguments, environment=environment or {})
+
+
+def wait_for(process, limit_s=60):
+    """Waits for a process that was started with pipes. Kills it after the limit, and reports that in its error message."""
+    note = ""
+    try:
+        out, err = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        note = "\nHANGS"
+    return Ended(subprocess.CompletedProcess(process.args, process.returncode, out, err + note))
 
 
 def judged(compare):
@@ -53,7 +83,18 @@ def judged(compare):
     return ended
 
 
-class Test(unittest.TestCase):
+def slowed(document, factor):
+    """Returns the document of a run that is `factor` times slower and has no noise: a busy machine's may hide any factor."""
+    document = copy.deepcopy(document)
+    for series in document["series"]:
+        for point in series["points"]:
+            scale = factor if series["better"] == "lower" else 1 / factor
+            point["value"] = point["minimum"] = point["minimum"] * scale
+            point["rounds"] = [point["value"]] * len(point["rounds"])
+    return document
+
+
+class Test(FolderTest):
     maxDiff = None
 
     def assert_lines(self, lines, patterns):
@@ -62,26 +103,60 @@ class Test(unittest.TestCase):
             self.assertRegex(line, "^(?:" + pattern + ")$", f"line {number + 1} of\n" + "\n".join(lines))
         self.assertEqual(len(lines), len(patterns), "\n".join(lines))
 
-    def assert_rejected(self, command, cases, environment=None):
+    def run_ok(self, program, *arguments, environment=None):
+        """Runs the program. Checks that it exits with 0 and prints no error message."""
+        ended = run(program, *arguments, environment=environment)
+        self.assertEqual((ended.code, ended.err), (0, ""), f"{program} {' '.join(arguments)}\n{ended.out}")
+        return ended
+
+    def assert_failed(self, ended, code, text="", pattern=r"\S"):
+        """Checks the exit code, and that the error message contains the text and matches the pattern."""
+        self.assertEqual(ended.code, code, ended.out + ended.err)
+        self.assertIn(text, ended.err)
+        self.assertRegex(ended.err, pattern)
+
+    def assert_rejected(self, command, cases, environment=None, code=2):
         """Checks that the program rejects the arguments of each case with a message that contains the text of the case."""
         for arguments, text in cases:
             ended = run("gdrkit", *command, *arguments, environment=environment)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertEqual((ended.code, ended.out), (code, ""), arguments)
             self.assertIn(text, ended.err)
+
+    def assert_documented_or_rejected(self, command, originals):
+        """Checks each option of another program, "short:long" with one name empty if it is missing. The option is in the
+        help, or is rejected with a reason, with and without a value."""
+        shown = run("gdrkit", *command[:1], "--help").out
+        for original in originals:
+            short, _, name = original.partition(":")
+            words = ([f"-{short}"] if short else []) + ([f"--{name}"] if name else [])
+            is_documented = [bool(re.search(rf"(?m)^ +(-\w, )?{re.escape(word)}[ ,\[\n]", shown)) for word in words]
+            if any(is_documented):
+                self.assertTrue(all(is_documented), original)
+                continue
+            for word in words:
+                for arguments in ((word,), (word, "17")):
+                    ended = run("gdrkit", *command, *arguments)
+                    self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+                    self.assertRegex(ended.err, rf"^gdrkit {command[0]}: {', '.join(words)} is not supported: \w.*; ")
+
+    def assert_compares(self, document, compare):
+        """Checks that compare(path of an earlier result) distinguishes slower runs from faster ones."""
+        old = self.write("faster.json", json.dumps(slowed(document, 1e-6)))
+        ended = judged(lambda: compare(old))
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertIn("SLOWER", ended.out)
+        self.assertIn("points are slower beyond the noise", ended.out)
+        old = self.write("slower.json", json.dumps(slowed(document, 1e6)))
+        ended = judged(lambda: compare(old))
+        # 2: on emulated devices the noise may be too large for a verdict.
+        self.assertIn(ended.code, (0, 2), ended.out + ended.err)
+        self.assertRegex(ended.out, r"(?m)^faster ")
+        self.assertNotIn("SLOWER", ended.out)
 
     def json_of(self, *arguments, code=0, program="gdrkit", environment=None):
         ended = run(program, *arguments, "--json", environment=environment)
         self.assertEqual(ended.code, code, ended.err)
         return json.loads(ended.out), ended
-
-
-def main():
-    """Runs the tests. If all of them were skipped, prints the reason and exits with 77."""
-    result = unittest.main(exit=False).result
-    if result.skipped and len(result.skipped) == result.testsRun:
-        print(result.skipped[0][1])
-        sys.exit(77)
-    sys.exit(not result.wasSuccessful())
 
 
 def list_of(name):
