@@ -4,7 +4,6 @@
 """Every option of perftest (its manual page of 2026 and the help of 4.5) is in the help or rejected with a reason;
 and the effect of the options for RoCE, over stand-in RDMA devices."""
 import os
-import re
 import socket
 import unittest
 
@@ -32,26 +31,13 @@ y:limit_msgrate x:gid-index z:com_rdma_cm :out_json :out_json_file :cpu_util :dl
 
 class PerftestOptions(PerftestTest):
     def test_each_original_option_is_documented_or_rejected(self):
-        shown = run("gdrkit", "perftest", "--help").out
-        for short, name in (each.split(":") for each in ORIGINAL):
-            words = ([f"-{short}"] if short else []) + ([f"--{name}"] if name else [])
-            if any(re.search(rf"(?m)^ +(-\w, )?{re.escape(word)}[ ,\[\n]", shown) for word in words):
-                for word in words:
-                    self.assertRegex(shown, rf"(?m)^ +(-\w, )?{re.escape(word)}[ ,\[\n]")
-                continue
-            for word in words:
-                for more in ((word,), (word, "17")):
-                    ended = run("gdrkit", "perftest", "write_bw", *more)
-                    self.assertEqual((ended.code, ended.out), (2, ""), more)
-                    self.assertRegex(ended.err, rf"^gdrkit perftest: (-\w, )?{re.escape(word)}(, --[\w-]+)? is not supported: \w.*[;,] ", more)
+        self.assert_documented_or_rejected(["perftest", "write_bw"], ORIGINAL)
 
     def test_values_without_effect_are_accepted(self):
-        ended = self.loopback("write_bw", "-n", "20", "-A", "FETCH_AND_ADD", "--cuda_mem_type=0", "--pkey_index", "0")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.loopback_ok("write_bw", "-n", "20", "-A", "FETCH_AND_ADD", "--cuda_mem_type=0", "--pkey_index", "0")
         for value in ("1", "4"):
             ended = self.loopback("write_bw", f"--cuda_mem_type={value}")
-            self.assertEqual(ended.code, 2)
-            self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
+            self.assert_failed(ended, 2, "--cuda_mem_type is not supported: adapters cannot register managed memory")
 
     def test_rejects_invalid_arguments(self):
         self.assert_rejected(["perftest", "write_bw"], environment=self.environment(), cases=(
@@ -67,19 +53,13 @@ class PerftestOptions(PerftestTest):
 
 
 class LoggedTest(PerftestTest):
-    def setUp(self):
-        super().setUp()
-        self.log = os.path.join(self.folder, "log")
-
     def environment(self, fault="", **more):
-        return super().environment(fault, GDRKIT_STAND_IN_LOG=self.log, **more)
+        return super().environment(fault, GDRKIT_STAND_IN_LOG=self.path("log"), **more)
 
     def logged(self, *arguments, **more):
-        ended = self.loopback(*arguments, **more)
-        self.assertEqual((ended.code, ended.err), (0, ""), arguments)
-        with open(self.log, encoding="ascii") as file:
-            lines = file.read().splitlines()
-        os.remove(self.log)
+        ended = self.loopback_ok(*arguments, **more)
+        lines = self.read("log").splitlines()
+        os.remove(self.path("log"))
         return sorted(lines), ended
 
 
@@ -95,8 +75,7 @@ class PerftestRoce(LoggedTest):
     def test_traffic_class_and_flow_label_require_a_gid(self):
         for option in ("--tclass", "--flow_label"):
             ended = self.loopback("write_bw", option, "1", GDRKIT_STAND_IN_INFINIBAND="1")
-            self.assertEqual(ended.code, 2)
-            self.assertIn("on soft0: these fields of the GRH require a GID; select a GID with -x", ended.err)
+            self.assert_failed(ended, 2, "on soft0: these fields of the GRH require a GID; select a GID with -x")
         lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "9", "-x", "0", GDRKIT_STAND_IN_INFINIBAND="1")
         self.assertEqual(lines, 2 * ["path 9 0 0"])
 
@@ -105,57 +84,46 @@ class PerftestRoce(LoggedTest):
         self.assertEqual(lines, 2 * ["path 0 0 0"])
         self.assertIn(" GID index       : 0", ended.lines)
         ended = self.loopback("write_bw", "--ipv6", "-x", "1")
-        self.assertEqual(ended.code, 77)
-        self.assertIn("cannot use --ipv6: GID 1 of soft0, port 1, does not belong to an IPv6 address; choose another GID with -x", ended.err)
+        self.assert_failed(ended, 77, "cannot use --ipv6: GID 1 of soft0, port 1, does not belong to an IPv6 address; choose another GID with -x")
 
     def test_sets_the_type_of_service_with_rdma_cm(self):
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104")
-        self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
-        with open(self.log, encoding="ascii") as file:
-            self.assertEqual({line for line in file.read().splitlines() if line.startswith("tos")}, {"tos 104"})
+        self.assertEqual((server.code, client.code, client.err), (0, 0, ""))
+        self.assertEqual({line for line in self.read("log").splitlines() if line.startswith("tos")}, {"tos 104"})
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104", client_fault="fail rdma_set_option 1", meets=False)
-        self.assertEqual(client[0], 1)
-        self.assertRegex(client[2], r"\(rdma_set_option\)( to 127.0.0.1)?: Input/output error; omit -T")
+        self.assert_failed(client, 1, pattern=r"\(rdma_set_option\)( to 127.0.0.1)?: Input/output error; omit -T")
 
     def test_exchange_supports_a_source_address_and_ipv6(self):
         for option in ((), ("-z",)):
-            server, client = self.pair("write_bw", "-n", "20", "--bind_source_ip", "127.0.0.1", *option)
-            self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""), option)
+            self.pair_ok("write_bw", "-n", "20", "--bind_source_ip", "127.0.0.1", *option)
         ended = run("gdrkit", "perftest", "write_bw", "--bind_source_ip", "192.0.2.1", "127.0.0.1", environment=self.environment())
-        self.assertEqual(ended.code, 1)
-        self.assertRegex(ended.err, "cannot connect to 127.0.0.1, TCP port 18515: Cannot assign requested address")
+        self.assert_failed(ended, 1, pattern="cannot connect to 127.0.0.1, TCP port 18515: Cannot assign requested address")
         ended = run("gdrkit", "perftest", "write_bw", "--bind_source_ip", "192.0.2.1", environment=self.environment())
-        self.assertEqual(ended.code, 1)
-        self.assertRegex(ended.err, "cannot listen on TCP port 18515 of 192.0.2.1: Cannot assign requested address")
+        self.assert_failed(ended, 1, pattern="cannot listen on TCP port 18515 of 192.0.2.1: Cannot assign requested address")
         ended = run("gdrkit", "perftest", "write_bw", "--ipv6-addr", "127.0.0.1", environment=self.environment())
-        self.assertEqual(ended.code, 1)
-        self.assertIn("cannot find host 127.0.0.1 as an IPv6 address", ended.err)
+        self.assert_failed(ended, 1, "cannot find host 127.0.0.1 as an IPv6 address")
 
     @unittest.skipUnless(socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"), "no IPv6 here")
     def test_exchange_supports_ipv6_only(self):
-        server, client = self.pair("write_bw", "-n", "20", "--ipv6-addr", host="::1")
-        self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
-        self.assertIn("peer ::1 (gdrkit)", server[1])
+        server, client = self.pair_ok("write_bw", "-n", "20", "--ipv6-addr", host="::1")
+        self.assertIn("peer ::1 (gdrkit)", server.out)
 
 
 class PerftestWriteWithImmediate(PerftestTest):
     def test_every_test_has_correct_data_and_consumes_receives(self):
         for arguments in (("write_bw", "-q", "2"), ("write_bw", "-b"), ("write_bw", "-c", "UC"), ("write_lat",), ("write_lat", "--use_cuda=0")):
-            ended = self.loopback(*arguments, "-n", "40", "--write_with_imm")
-            self.assertEqual((ended.code, ended.err), (0, ""), arguments)
+            ended = self.loopback_ok(*arguments, "-n", "40", "--write_with_imm")
             self.assertNotIn("polled by the CPU", ended.out)
-        ended = self.loopback("write_bw", "-n", "2000", "-r", "3", "-s", "8", "--write_with_imm")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.loopback_ok("write_bw", "-n", "2000", "-r", "3", "-s", "8", "--write_with_imm")
 
     def test_reports_a_failed_receive_post(self):
         _, client = self.pair("write_lat", "-n", "20", "--write_with_imm", client_fault="fail post_recv 1")
-        self.assertEqual(client[0], 1)
-        self.assertIn("cannot post a receive request (ibv_post_recv) on queue pair 0 of soft0", client[2])
+        self.assert_failed(client, 1, "cannot post a receive request (ibv_post_recv) on queue pair 0 of soft0")
 
     def test_reports_different_options_of_client_and_server(self):
         server, client = self.pair("write_bw", "-n", "20", "--write_with_imm", client_has=("write_bw", "-n", "20"))
-        self.assertEqual((server[0], client[0]), (2, 2))
-        self.assertRegex(server[2], r"client and server run different tests: 'write_bw .* --write_with_imm' in this process, 'write_bw .*' on 127\.0\.0\.1; use the same test")
+        self.assertEqual((server.code, client.code), (2, 2))
+        self.assertRegex(server.err, r"client and server run different tests: 'write_bw .* --write_with_imm' in this process, 'write_bw .*' on 127\.0\.0\.1; use the same test")
 
 
 class PerftestLists(LoggedTest):
@@ -169,16 +137,13 @@ class PerftestLists(LoggedTest):
     def test_every_bandwidth_test_has_correct_data(self):
         for test in ("write_bw", "read_bw", "send_bw", "atomic_bw"):
             for more in (("-l", "3"), ("-l", "64", "-q", "2"), ("-l", "4", "-b", "-t", "6")):
-                ended = self.loopback(test, "-n", "30", *more)
-                self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {more}")
-        ended = self.loopback("send_bw", "-n", "30", "-l", "4", "-c", "UD")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+                self.loopback_ok(test, "-n", "30", *more)
+        self.loopback_ok("send_bw", "-n", "30", "-l", "4", "-c", "UD")
 
 
 class PerftestAllResults(PerftestTest):
     def results(self, *arguments):
-        ended = self.loopback("write_lat", "-n", "30", *arguments)
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback_ok("write_lat", "-n", "30", *arguments)
         begin = ended.lines.index("#, usec")
         rows = [line.split(", ") for line in ended.lines[begin + 1:ended.lines.index("", begin)]]
         self.assertEqual([row[0] for row in rows], [str(i + 1) for i in range(len(rows))])

@@ -6,18 +6,16 @@ each call of libibverbs failed once at each end."""
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
 import doctor_runs  # pylint: disable=wrong-import-position
 from free_ports import free_ports  # pylint: disable=wrong-import-position
-from program import BIN, Test, judged, run
+from program import BIN, Test, run, variables_with, wait_for
 
 STAND_IN = os.path.join(BIN, "..", "tests", "bin", "stand_in_verbs")
 TESTS = ("write_bw", "write_lat", "read_bw", "read_lat", "send_bw", "send_lat", "atomic_bw", "atomic_lat")
@@ -27,31 +25,24 @@ CALLS = ("get_device_list", "open_device", "query_device", "query_port", "query_
 
 
 class PerftestTest(Test):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="gdrkit_perftest_")
-        self.room = os.path.join(self.folder, "room")
-
     def tearDown(self):
         self.assertEqual(self.leaks(), "")
-        shutil.rmtree(self.folder)
 
     def leaks(self):
-        path = self.room + ".leaks"
-        if not os.path.exists(path):
-            return ""
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return self.read("room.leaks") if os.path.exists(self.path("room.leaks")) else ""
 
     def environment(self, fault="", **more):
-        return {"LD_LIBRARY_PATH": STAND_IN, "GDRKIT_BACKEND": "emulated", "GDRKIT_STAND_IN_ROOM": self.room,
+        return {"LD_LIBRARY_PATH": STAND_IN, "GDRKIT_BACKEND": "emulated", "GDRKIT_STAND_IN_ROOM": self.path("room"),
                 **({"GDRKIT_STAND_IN_FAULT": fault} if fault else {}), **more}
 
     def loopback(self, *arguments, fault="", **more):
         return run("gdrkit", "perftest", *arguments, "--loopback", "--timeout", "60", environment=self.environment(fault, **more))
 
+    def loopback_ok(self, *arguments, fault="", **more):
+        return self.run_ok("gdrkit", "perftest", *arguments, "--loopback", "--timeout", "60", environment=self.environment(fault, **more))
+
     def start(self, *arguments, fault=""):
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("GDRKIT_")}
-        return subprocess.Popen([os.path.join(BIN, "gdrkit"), "perftest", *arguments], env={**variables, **self.environment(fault)},
+        return subprocess.Popen([os.path.join(BIN, "gdrkit"), "perftest", *arguments], env=variables_with(self.environment(fault)),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def start_server(self, *arguments, fault=""):
@@ -64,22 +55,19 @@ class PerftestTest(Test):
         return server, port
 
     def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True, host="127.0.0.1", client_has=None):
-        """Both ends as (exit code, output, error message), as users start them. If the client fails before it has connected to
-        the server, that would wait for another one."""
+        """Starts both ends like users, and returns how they ended. A server that no client has reached waits for another one:
+        meets=False ends it."""
         server, port = self.start_server(*arguments, "--timeout", timeout, fault=server_fault)
         client = self.start(*(client_has or arguments), "-p", port, "--timeout", timeout, host, fault=client_fault)
-        ended = []
-        for process in (client, server):
-            if process is server and not meets:
-                server.kill()
-            try:
-                out, err = process.communicate(timeout=60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                out, err = process.communicate()
-                err += "\nHANGS"
-            ended.append((process.returncode, out, err))
-        return ended[1], ended[0]
+        ended_client = wait_for(client)
+        if not meets:
+            server.kill()
+        return wait_for(server), ended_client
+
+    def pair_ok(self, *arguments, **options):
+        server, client = self.pair(*arguments, **options)
+        self.assertEqual((server.code, server.err, client.code, client.err), (0, "", 0, ""), arguments)
+        return server, client
 
     @staticmethod
     def listens(port):
@@ -94,8 +82,7 @@ class PerftestTest(Test):
 
 class Lines(PerftestTest):
     def test_prints_the_lines_of_a_bandwidth_test(self):
-        ended = self.loopback("write_bw", "-n", "50", "-s", "4096", "-d", "soft0,soft1")
-        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        ended = self.loopback_ok("write_bw", "-n", "50", "-s", "4096", "-d", "soft0,soft1")
         self.assert_lines(ended.lines, [
             "-{87}", " {20}RDMA_Write BW Test", r" Dual-port       : OFF\t\tDevice         : soft1",
             r" Number of qps   : 1\t\tTransport type : IB", r" Connection type : RC\t\tUsing SRQ      : OFF", " PCIe relax order: ON",
@@ -108,29 +95,25 @@ class Lines(PerftestTest):
             r"# Path: soft1 port 1 \(Ethernet, MTU 4096\), host memory; peer 127.0.0.1 \(gdrkit\)"])
 
     def test_prints_the_lines_of_a_latency_test(self):
-        ended = self.loopback("write_lat", "-n", "50")
-        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        ended = self.loopback_ok("write_lat", "-n", "50")
         self.assertIn(" Max inline data : 220[B]", ended.lines)
         self.assertRegex(ended.lines[-3], r"^ 2       50   " + (NUMBER + r"\t?") * 4 + r"\t" + NUMBER + r"\t\t" + NUMBER + r"\t\t" + NUMBER + "$")
         self.assertTrue(ended.lines[-4].startswith(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"))
 
     def test_starts_server_and_client_like_users(self):
-        server, client = self.pair("send_bw", "-n", "50", "-s", "512")
-        self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
-        self.assertIn("* Waiting for client to connect... *", server[1])
-        self.assertIn(" RX depth        : 512", server[1])
-        for _, out, _ in (server, client):
-            self.assertRegex(out, r"\n 512        50      ")
+        server, client = self.pair_ok("send_bw", "-n", "50", "-s", "512")
+        self.assertIn("* Waiting for client to connect... *", server.out)
+        self.assertIn(" RX depth        : 512", server.out)
+        for end in (server, client):
+            self.assertRegex(end.out, r"\n 512        50      ")
 
     def test_supports_both_directions_and_gigabits(self):
-        ended = self.loopback("write_bw", "-b", "-n", "50", "--report_gbits", "-q", "2")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback_ok("write_bw", "-b", "-n", "50", "--report_gbits", "-q", "2")
         self.assertIn("                    RDMA_Write Bidirectional BW Test", ended.lines)
         self.assertRegex(ended.lines[-3], r"^ 65536      100           [0-9.]+ +[0-9.]+ +[0-9.]+ *$")
 
     def test_infiniband_has_a_lid_and_no_gid(self):
-        ended = self.loopback("read_lat", "-n", "10", GDRKIT_STAND_IN_INFINIBAND="1")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback_ok("read_lat", "-n", "10", GDRKIT_STAND_IN_INFINIBAND="1")
         self.assertRegex(ended.out, r"local address: LID 0x07 QPN .* OUT 0x10 RKey")
         self.assertNotIn("GID", ended.out)
 
@@ -145,65 +128,53 @@ class Data(PerftestTest):
     def test_every_test_has_correct_data(self):
         for test in TESTS:
             for more in ((), ("-q", "3"), ("-b",)) if test.endswith("bw") else ((),):
-                ended = self.loopback(test, "-n", "30", *more)
-                self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {more}")
+                self.loopback_ok(test, "-n", "30", *more)
 
     def test_runs_all_sizes(self):
         for test in ("write_bw", "send_lat"):
-            ended = self.loopback(test, "-a", "-n", "5")
-            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            ended = self.loopback_ok(test, "-a", "-n", "5")
             sizes = [int(line.split()[0]) for line in ended.lines if line[1:2].isdigit()]
             self.assertEqual(sizes, [2 << i for i in range(23)], test)
 
     def test_supports_unreliable_connections(self):
         for test, kind in (("send_lat", "UD"), ("send_bw", "UD"), ("write_bw", "UC"), ("send_bw", "UC")):
-            ended = self.loopback(test, "-c", kind, "-n", "30")
-            self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {kind}")
+            ended = self.loopback_ok(test, "-c", kind, "-n", "30")
             self.assertIn(f" Connection type : {kind}", ended.out)
         self.assertRegex(self.loopback("send_bw", "-c", "UD", "-n", "30").out, r"\n 4096       30 ")
 
     def test_runs_for_a_duration(self):
         for test in ("write_bw", "send_bw", "write_lat", "send_lat"):
-            ended = self.loopback(test, "-D", "1", "-f", "0", "-s", "64")
-            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            ended = self.loopback_ok(test, "-D", "1", "-f", "0", "-s", "64")
             row = [line.split() for line in ended.lines if line.startswith(" 64 ")]
             self.assertGreater(int(row[0][1]), 5, test)
 
     def test_wrong_bytes_are_counted_and_fail_the_run(self):
         # The 51st request is that of the check.
-        for test, text in (("write_bw", "write_bw of 256 bytes: 1 wrong bytes"), ("send_bw", "send_bw of 256 bytes: 1 wrong bytes")):
-            server, client = self.pair(test, "-n", "50", "-s", "256", client_fault="corrupt send 51")
-            self.assertEqual((server[0], client[0]), (1, 1), test)
-            self.assertIn(text, server[2])
-            self.assertIn(text, client[2])
+        for test in ("write_bw", "send_bw"):
+            for end in self.pair(test, "-n", "50", "-s", "256", client_fault="corrupt send 51"):
+                self.assert_failed(end, 1, f"{test} of 256 bytes: 1 wrong bytes")
 
     def test_uses_gpu_memory(self):
         for test in TESTS:
-            ended = self.loopback(test, "-n", "20", "--use_cuda=0")
-            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            ended = self.loopback_ok(test, "-n", "20", "--use_cuda=0")
             self.assertIn("registered by peer memory (no dma-buf: the emulated device does not export dma-bufs)", ended.out)
             self.assertEqual("polled by the CPU through emulated" in ended.out, test == "write_lat")
 
     def test_selects_gpus_by_address_for_each_end(self):
-        ended = self.loopback("write_lat", "-n", "10", "--use_cuda=1,0", GDRKIT_EMULATED_DEVICES="2")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback_ok("write_lat", "-n", "10", "--use_cuda=1,0", GDRKIT_EMULATED_DEVICES="2")
         address = next(line for line in ended.lines if line.startswith("# Path")).split("memory of GPU ")[1].split(",")[0]
-        ended = self.loopback("write_bw", "-n", "10", "--use_cuda_bus_id", address)
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.loopback_ok("write_bw", "-n", "10", "--use_cuda_bus_id", address)
         ended = self.loopback("write_bw", "-n", "10", "--use_cuda_bus_id", "0000:ab:cd.0")
-        self.assertEqual(ended.code, 77)
-        self.assertIn("found no GPU at 0000:ab:cd.0", ended.err)
+        self.assert_failed(ended, 77, "found no GPU at 0000:ab:cd.0")
 
     def test_reports_an_unavailable_required_dmabuf(self):
         ended = self.loopback("write_bw", "-n", "10", "--use_cuda=0", "--use_cuda_dmabuf")
-        self.assertEqual(ended.code, 1)
-        self.assertIn("cannot register GPU memory by dma-buf: the emulated device does not export dma-bufs; omit --use_cuda_dmabuf", ended.err)
+        self.assert_failed(ended, 1, "cannot register GPU memory by dma-buf: the emulated device does not export dma-bufs; omit --use_cuda_dmabuf")
 
 
 class Documents(PerftestTest):
     def test_document_matches_the_result_schema(self):
-        ended = self.loopback("write_lat", "-n", "20", "-s", "8", "--json")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback_ok("write_lat", "-n", "20", "-s", "8", "--json")
         document = json.loads(ended.out)
         self.assertEqual((document["tool"], document["ok"], document["checked"], document["wrong"], document["lost"]),
                          ("perftest", True, True, 0, 0))
@@ -216,23 +187,11 @@ class Documents(PerftestTest):
 
     def test_compares_with_an_earlier_run(self):
         arguments = ("write_lat", "-n", "400", "-s", "8")
-        ended = self.loopback(*arguments, "--csv")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback_ok(*arguments, "--csv")
         self.assertIn("perftest/write_lat/host/RC", ended.lines[1])
         document = json.loads(self.loopback(*arguments, "--json").out)
-        (point,) = document["series"][0]["points"]
-        self.assertEqual(len(point["rounds"]), 8)
-        old = os.path.join(self.folder, "old.json")
-        least = point["minimum"]
-        for factor, codes, word in ((0.001, (1,), "SLOWER"), (1000, (0, 2), "faster")):
-            # Without noise: a busy machine's may hide any factor.
-            point["value"] = point["minimum"] = least * factor
-            point["rounds"] = [least * factor] * 8
-            with open(old, "w", encoding="utf-8") as file:
-                json.dump(document, file)
-            ended = judged(lambda: self.loopback(*arguments, "--compare", old))
-            self.assertIn(ended.code, codes, ended.out + ended.err)
-            self.assertIn(word, ended.out)
+        self.assertEqual(len(document["series"][0]["points"][0]["rounds"]), 8)
+        self.assert_compares(document, lambda old: self.loopback(*arguments, "--compare", old))
         ended = self.loopback("read_bw", "-n", "200", "--json")
         self.assertEqual(len(json.loads(ended.out)["series"][0]["points"][0]["rounds"]), 8)
 
@@ -240,20 +199,13 @@ class Documents(PerftestTest):
         arguments = ("write_lat", "-n", "20", "-s", "8")
         document = json.loads(self.loopback(*arguments, "--json").out)
         document["tool"] = "osu"
-        old = os.path.join(self.folder, "old.json")
-        with open(old, "w", encoding="utf-8") as file:
-            json.dump(document, file)
-        ended = self.loopback(*arguments, "--compare", old)
-        self.assertEqual(ended.code, 2, ended.err)
-        self.assertIn("is a result of 'gdrkit osu'; 'gdrkit perftest' compares with its own results only", ended.err)
+        ended = self.loopback(*arguments, "--compare", self.write("old.json", json.dumps(document)))
+        self.assert_failed(ended, 2, "is a result of 'gdrkit osu'; 'gdrkit perftest' compares with its own results only")
         self.assertNotIn("has ended the connection", ended.err)
 
     def test_writes_the_json_format_of_perftest(self):
-        path = os.path.join(self.folder, "out.json")
-        ended = self.loopback("write_bw", "-n", "20", "-s", "64", "--out_json", "--out_json_file", path)
-        self.assertEqual((ended.code, ended.err), (0, ""))
-        with open(path, encoding="utf-8") as file:
-            document = json.load(file)
+        self.loopback_ok("write_bw", "-n", "20", "-s", "64", "--out_json", "--out_json_file", self.path("out.json"))
+        document = json.loads(self.read("out.json"))
         self.assertEqual((document["test_info"]["test"], document["test_info"]["Device"]), ("RDMA_Write_BW_Test", "soft0"))
         self.assertEqual(sorted(document["results"]), ["BW_average", "BW_peak", "MsgRate", "MsgSize", "n_iterations"])
         self.assertEqual((document["results"]["MsgSize"], document["results"]["n_iterations"]), (64, 20))
@@ -266,8 +218,7 @@ class Doctor(PerftestTest):
         tree = doctor_runs.m.server()
         tree[f"/sys/class/infiniband/{slowed}/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
         with doctor_runs.Lent(tree) as folder:
-            ended = self.loopback(*arguments, "-n", "10", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+            ended = self.loopback_ok(*arguments, "-n", "10", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
         return [line for line in ended.out.splitlines() if line.startswith("# Doctor: ")]
 
     def test_reports_a_setting_that_slows_the_adapter(self):
@@ -299,46 +250,38 @@ class Failures(PerftestTest):
             for number in (1, 3) if call in ("modify_qp", "post_send", "poll") else (3,) if call == "query_gid" else (1,):
                 meets = call in ("post_send", "poll") or (call, number) == ("modify_qp", 3)
                 server, client = self.pair("send_lat", "-n", "20", "-I", "0", client_fault=f"fail {call} {number}", meets=meets)
-                both = f"{call} {number}: server {server}, client {client}"
-                self.assertEqual(client[0], 1, both)
-                self.assertRegex(client[2], "^gdrkit perftest: .*" + {"query_gid": "GID 1 of soft0", "poll": "ibv_poll_cq"}.get(call, "ibv_" + call), both)
-                self.assertEqual(self.leaks(), "", both)
+                self.assert_failed(client, 1, pattern="^gdrkit perftest: .*" + {"query_gid": "GID 1 of soft0", "poll": "ibv_poll_cq"}.get(call, "ibv_" + call))
+                self.assertEqual(self.leaks(), "", f"{call} {number}")
                 if meets:
-                    self.assertEqual(server[0], 1, both)
-                    self.assertIn("client 127.0.0.1 has ended the connection during '", server[2], both)
+                    self.assert_failed(server, 1, "client 127.0.0.1 has ended the connection during '")
 
     def test_reports_a_failed_call_of_the_server(self):
         for call in CALLS[:4]+CALLS[5:9]:
             server = self.start("send_lat", "-I", "0", "-p", str(free_ports()), fault=f"fail {call} 1")
-            _, err = server.communicate(timeout=30)
-            self.assertEqual(server.returncode, 1, call)
-            self.assertIn("gdrkit perftest: ", err)
+            self.assert_failed(wait_for(server), 1, "gdrkit perftest: ")
         server, client = self.pair("send_lat", "-n", "20", server_fault="fail post_send 3")
-        self.assertEqual((server[0], client[0]), (1, 1))
-        self.assertIn("(ibv_post_send) on queue pair 0 of soft0", server[2])
-        self.assertIn("server 127.0.0.1 has ended the connection during 'send_lat of 2 bytes", client[2])
+        self.assert_failed(server, 1, "(ibv_post_send) on queue pair 0 of soft0")
+        self.assert_failed(client, 1, "server 127.0.0.1 has ended the connection during 'send_lat of 2 bytes")
 
     def test_reports_failed_calls_of_single_tests(self):
         for arguments, call, text in ((("send_bw", "-c", "UD"), "create_ah", "(ibv_create_ah) on soft0"),
                                       (("write_bw",), "reg_mr_iova2", "cannot register 136 KiB of host memory (ibv_reg_mr) on soft0")):
             _, client = self.pair(*arguments, client_fault=f"fail {call} 1", meets=call == "create_ah")
-            self.assertEqual(client[0], 1)
-            self.assertIn(text, client[2])
+            self.assert_failed(client, 1, text)
 
     def test_a_failed_request_is_described(self):
         _, client = self.pair("write_bw", "-n", "20", "-s", "64", client_fault="status send 20")
-        self.assertEqual(client[0], 1)
-        self.assertRegex(client[2], r"write_bw of 64 bytes failed on queue pair [0-9]+ of soft0 to 127\.0\.0\.1: remote access error \(status 10")
+        self.assert_failed(client, 1, pattern=r"write_bw of 64 bytes failed on queue pair [0-9]+ of soft0 to 127\.0\.0\.1: remote access error \(status 10")
 
     def test_killed_peer_ends_and_is_reported_by_the_other(self):
         for test in ("write_bw", "write_lat", "read_lat", "send_bw"):
             for call, number in (("modify_qp", 2), ("post_send", 10), ("poll", 10)):
                 server, client = self.pair(test, "-n", "5000", "-s", "64", client_fault=f"kill {call} {number}")
-                self.assertEqual((client[0], server[0]), (-9, 1), f"{test} {call}: {server[2]}")
-                self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 has ended the connection during '")
+                self.assertEqual(client.code, -9, f"{test} {call}")
+                self.assert_failed(server, 1, pattern=r"^gdrkit perftest: client 127\.0\.0\.1 has ended the connection during '")
         server, client = self.pair("write_lat", "-n", "5000", server_fault="kill post_send 10")
-        self.assertEqual((server[0], client[0]), (-9, 1))
-        self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection during 'write_lat of 2 bytes")
+        self.assertEqual(server.code, -9)
+        self.assert_failed(client, 1, pattern=r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection during 'write_lat of 2 bytes")
 
     def test_strangers_do_not_block_the_client(self):
         server, port = self.start_server("write_bw", "-n", "20", "--timeout", "20")
@@ -347,58 +290,48 @@ class Failures(PerftestTest):
                 strangers.enter_context(socket.create_connection(("127.0.0.1", int(port)))).sendall(words)
             client = self.start("write_bw", "-n", "20", "-p", port, "--timeout", "20", "127.0.0.1")
             for process in (client, server):
-                _, err = process.communicate(timeout=60)
-                self.assertEqual(process.returncode, 0, err)
+                ended = wait_for(process)
+                self.assertEqual(ended.code, 0, ended.err)
 
     def test_times_out_if_the_peer_is_silent(self):
         for test in ("write_lat", "send_bw"):
             server, port = self.start_server(test, "--timeout", "1", "-n", "5000")
             client = self.start(test, "-p", port, "-n", "5000", "127.0.0.1", fault="stop post_send 10")
-            _, err = server.communicate(timeout=30)
+            ended = wait_for(server)
             client.kill()
             client.communicate()
-            self.assertEqual(server.returncode, 1, test)
-            self.assertRegex(err, r"received nothing from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
+            self.assert_failed(ended, 1, pattern=r"received nothing from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
 
     def test_client_times_out_if_a_one_sided_server_is_silent(self):
         server, port = self.start_server("write_bw", "-D", "3", "-f", "0", fault="stop modify_qp 3")
         began = time.monotonic()
         client = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", "--timeout", "1", "127.0.0.1")
-        _, err = client.communicate(timeout=30)
+        ended = wait_for(client)
         server.kill()
         server.communicate()
-        self.assertEqual(client.returncode, 1)
-        self.assertIn("server 127.0.0.1 sent nothing for 1 s during 'start of a size", err)
+        self.assert_failed(ended, 1, "server 127.0.0.1 sent nothing for 1 s during 'start of a size")
         self.assertLess(time.monotonic() - began, 20)  # its own limit is 1 s, but the machine may be busy
 
     def test_reports_different_options_of_client_and_server(self):
         server, port = self.start_server("write_bw", "-s", "64")
         client = self.start("write_bw", "-p", port, "-s", "128", "127.0.0.1")
         for process in (client, server):
-            _, err = process.communicate(timeout=30)
-            self.assertEqual(process.returncode, 2)
-            self.assertRegex(err, r"client and server run different tests: 'write_bw -c RC -s (64|128) .*' in this process, 'write_bw -c RC -s (128|64) .*' on 127\.0\.0\.1")
+            self.assert_failed(wait_for(process), 2, pattern=r"client and server run different tests: 'write_bw -c RC -s (64|128) .*' in this process, "
+                                                             r"'write_bw -c RC -s (128|64) .*' on 127\.0\.0\.1")
 
     def test_reports_a_missing_library(self):
-        empty = os.path.join(self.folder, "libibverbs.so.1")
-        with open(empty, "w", encoding="utf-8"):
-            pass
+        self.write("libibverbs.so.1", "")
         ended = run("gdrkit", "perftest", "write_bw", environment={"LD_LIBRARY_PATH": self.folder})
-        self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, "cannot load libibverbs .*; install .*libibverbs1.* and ibverbs-providers")
+        self.assert_failed(ended, 77, pattern="cannot load libibverbs .*; install .*libibverbs1.* and ibverbs-providers")
 
     def test_reports_a_missing_device(self):
         for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine has no RDMA device"),
                            ({"GDRKIT_STAND_IN_ABSENT": "1"}, "the Linux kernel provides no RDMA interface; load the module ib_uverbs"),
                            ({"GDRKIT_STAND_IN_DOWN": "1"}, "port 1 of soft0 is not active")):
-            ended = run("gdrkit", "perftest", "write_bw", environment=self.environment(**more))
-            self.assertEqual(ended.code, 77)
-            self.assertIn(text, ended.err)
-        for arguments, text in ((("-d", "mlx5_7"), "unknown RDMA device mlx5_7; use one of soft0, soft1"),
-                                (("-i", "2"), "port 2 of soft0 is out of range: the number of ports is 1")):
-            ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
-            self.assertEqual(ended.code, 77)
-            self.assertIn(text, ended.err)
+            self.assert_rejected(["perftest", "write_bw"], (((), text),), environment=self.environment(**more), code=77)
+        self.assert_rejected(["perftest", "write_bw"], environment=self.environment(), code=77, cases=(
+            (("-d", "mlx5_7"), "unknown RDMA device mlx5_7; use one of soft0, soft1"),
+            (("-i", "2"), "port 2 of soft0 is out of range: the number of ports is 1")))
 
     def test_rejects_invalid_arguments(self):
         self.assert_rejected(["perftest"], environment=self.environment(), cases=(
@@ -424,67 +357,57 @@ class RdmaCm(PerftestTest):
     def test_supports_rdma_cm_for_exchange_and_queue_pairs(self):
         for option, pairs in (("-z", "OFF"), ("-R", "ON")):
             for arguments in (("write_bw", "-q", "3"), ("write_lat",), ("read_bw", "-q", "2"), ("send_bw", "-b"), ("atomic_lat",)):
-                server, client = self.pair(*arguments, "-n", "30", option)
-                self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""), f"{option} {arguments}")
-                for out in (server[1], client[1]):
+                server, client = self.pair_ok(*arguments, "-n", "30", option)
+                for out in (server.out, client.out):
                     self.assertIn(f"\n rdma_cm QPs\t : {pairs}\n Data ex. method : rdma_cm\n", out)
-                self.assertIn("peer 127.0.0.1 (gdrkit)", client[1])
+                self.assertIn("peer 127.0.0.1 (gdrkit)", client.out)
         server, client = self.pair("send_lat", "-n", "30", "-z", "-c", "UD")
-        self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
+        self.assertEqual((server.code, client.code, client.err), (0, 0, ""))
 
     def test_accepts_a_request_before_the_previous_disconnect(self):
-        server, client = self.pair("write_bw", "-q", "3", "-n", "30", "-R", server_fault="requests first")
-        self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
+        self.pair_ok("write_bw", "-q", "3", "-n", "30", "-R", server_fault="requests first")
 
     def test_each_failed_call_ends_both_processes_without_leaks(self):
         for call in self.CALLS:
             number = 3 if call == "rdma_get_cm_event" else 1
             server, client = self.pair("write_bw", "-n", "20", "-R", client_fault=f"fail {call} {number}", meets=False)
-            self.assertIn((client[0], call), ((1, call), (77, "rdma_create_event_channel")), client[2])
-            self.assertRegex(client[2], rf"^gdrkit perftest: cannot (connect by|use) rdma_cm \({call}\)( to 127.0.0.1)?: Input/output error")
+            self.assert_failed(client, 77 if call == "rdma_create_event_channel" else 1,
+                               pattern=rf"^gdrkit perftest: cannot (connect by|use) rdma_cm \({call}\)( to 127.0.0.1)?: Input/output error")
             self.assertEqual(self.leaks(), "", call)
         for call in ("rdma_create_id", "rdma_listen"):
             server = self.start("write_bw", "-z", "-p", str(free_ports()), fault=f"fail {call} 1")
-            _, err = server.communicate(timeout=30)
-            self.assertEqual(server.returncode, 1, err)
-            self.assertIn(f"({call}): Input/output error", err)
+            self.assert_failed(wait_for(server), 1, f"({call}): Input/output error")
         server, client = self.pair("write_bw", "-n", "20", "-R", server_fault="fail rdma_accept 1")
-        self.assertEqual((server[0], client[0]), (1, 1))
-        self.assertIn("(rdma_accept): Input/output error", server[2])
-        self.assertIn("server 127.0.0.1 has ended the connection during 'connection", client[2])
+        self.assert_failed(server, 1, "(rdma_accept): Input/output error")
+        self.assert_failed(client, 1, "server 127.0.0.1 has ended the connection during 'connection")
 
     def test_killed_peer_ends_and_is_reported_by_the_other(self):
         for option, call, number in (("-z", "poll", 40), ("-R", "rdma_init_qp_attr", 5), ("-R", "post_send", 20)):
             server, client = self.pair("send_lat", "-n", "5000", option, client_fault=f"kill {call} {number}")
-            self.assertEqual((client[0], server[0]), (-9, 1), f"{option} {call}: {server[2]}")
-            self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) during '")
+            self.assertEqual(client.code, -9, f"{option} {call}")
+            self.assert_failed(server, 1, pattern=r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) during '")
 
     def test_times_out_if_the_peer_is_silent(self):
         server, port = self.start_server("write_lat", "-z", "--timeout", "1", "-n", "5000")
         client = self.start("write_lat", "-z", "-p", port, "-n", "5000", "127.0.0.1", fault="stop modify_qp 5")
-        _, err = server.communicate(timeout=30)
+        ended = wait_for(server)
         client.kill()
         client.communicate()
-        self.assertEqual(server.returncode, 1)
-        self.assertIn("client 127.0.0.1 sent nothing for 1 s during '", err)
+        self.assert_failed(ended, 1, "client 127.0.0.1 sent nothing for 1 s during '")
 
     def test_reports_that_no_server_is_listening(self):
         ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", str(free_ports()), "--timeout", "1", "127.0.0.1", environment=self.environment())
-        self.assertEqual(ended.code, 1)
-        self.assertRegex(ended.err, "cannot connect by rdma_cm to 127.0.0.1, port [0-9]+: no server is listening; start the server first")
+        self.assert_failed(ended, 1, pattern="cannot connect by rdma_cm to 127.0.0.1, port [0-9]+: no server is listening; start the server first")
 
     def test_rejects_a_device_that_does_not_match_the_address(self):
         server, client = self.pair("write_bw", "-R", "-d", "soft1", meets=False)
-        self.assertEqual(client[0], 2)
-        self.assertIn("rdma_cm selected RDMA device soft0, but the test uses soft1; use -d soft0", client[2])
+        self.assert_failed(client, 2, "rdma_cm selected RDMA device soft0, but the test uses soft1; use -d soft0")
 
     def test_reports_a_missing_library(self):
-        with open(os.path.join(self.folder, "librdmacm.so.1"), "w", encoding="utf-8"):
-            pass
+        self.write("librdmacm.so.1", "")
         environment = self.environment(LD_LIBRARY_PATH=self.folder + ":" + STAND_IN)
         ended = run("gdrkit", "perftest", "write_bw", "-R", environment=environment)
-        self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, "cannot load librdmacm .*; install .*librdmacm1.*, or omit -R and -z")
+        self.assert_failed(ended, 77, pattern="cannot load librdmacm .*; install .*librdmacm1.*, or omit -R and -z")
 
 
 if __name__ == "__main__":
