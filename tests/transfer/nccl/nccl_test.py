@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from program import BIN, HAS_GPU, NOTE, Test, run
+from program import BIN, HAS_GPU, NOTE, Test, run, run_pes
 
 FOLDER = os.path.join(BIN, "..", "tests", "bin")
 LIBRARY = ("--nccl", os.path.join(FOLDER, "libstand_in_nccl.so"))
@@ -41,8 +41,7 @@ def leftovers():
 
 class NcclTable(Test):
     def test_prints_the_lines_of_one_process_with_two_gpus(self):
-        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", environment=emulated(2))
-        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        ended = self.run_ok("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", environment=emulated(2))
         self.assert_lines(ended.lines, [
             NOTE, HEAD, r"# Collective test starting: all_reduce_perf",
             r"# nThread 1 nGpus 2 minBytes 64 maxBytes 1024 step: 4\(factor\) warmup iters: 1 iters: 2 agg iters: 1 "
@@ -55,8 +54,7 @@ class NcclTable(Test):
     def test_runs_every_test_between_processes(self):
         for test in TESTS:
             ranks = 4 if test == "hypercube" else 3
-            ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1200",
-                        "-e", "1200", "-n", "2", "-T", "60", environment={})
+            ended = run_pes(ranks, "nccl", test, *LIBRARY, "-b", "1200", "-e", "1200", "-n", "2", "-T", "60")
             self.assertEqual(ended.code, 0, ended.err)
             rows = rows_of(ended.lines)
             self.assertEqual(len(rows), 1, ended.out)
@@ -92,8 +90,7 @@ class NcclTable(Test):
         # 2 blocks of the largest size; the second size has room for 4 operations.
         for options in (("-b", "256", "-e", "512", "-i", "256"), ("-b", "64", "-e", "300", "-i", "59", "-m", "3")):
             for test in ("all_gather", "reduce_scatter", "all_reduce"):
-                ended = run("gdrkit", "nccl", test, *LIBRARY, *options, "-n", "5", "-g", "2", environment=emulated(2))
-                self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+                self.run_ok("gdrkit", "nccl", test, *LIBRARY, *options, "-n", "5", "-g", "2", environment=emulated(2))
 
     def test_hypercube_bandwidth_counts_data_of_other_ranks(self):
         document, _ = self.json_of("nccl", "hypercube", *LIBRARY, *QUICK, "-g", "4", environment=emulated(4))
@@ -104,8 +101,7 @@ class NcclTable(Test):
 
     def test_hypercube_requires_a_power_of_two(self):
         ended = run("gdrkit", "nccl", "hypercube", *LIBRARY, "-g", "3", environment=emulated(3))
-        self.assertEqual(ended.code, 2)
-        self.assertIn("gdrkit nccl: hypercube requires a power-of-two number of ranks, not 3", ended.err)
+        self.assert_failed(ended, 2, "gdrkit nccl: hypercube requires a power-of-two number of ranks, not 3")
 
     def test_registered_buffers(self):
         for how in ("1", "2"):
@@ -148,8 +144,7 @@ class NcclTable(Test):
 
     def test_runs_under_the_original_names(self):
         for test in TESTS:
-            ended = run(f"{test}_perf", *LIBRARY, "-b", "64", "-e", "64", "-n", "1")
-            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            ended = self.run_ok(f"{test}_perf", *LIBRARY, "-b", "64", "-e", "64", "-n", "1")
             self.assertIn(f"# Collective test concluded: {test}_perf", ended.lines)
 
     def test_keeps_the_log_settings_of_the_user(self):
@@ -185,21 +180,19 @@ class NcclDocument(Test):
         self.assertNotIn(os.uname().nodename, str(document))
 
     def test_writes_a_file_in_addition_to_the_table(self):
-        path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"nccl_test_{os.getpid()}.json")
-        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        path = self.path("result.json")
         for option in (("-J", path), (f"--json={path}",)):
             ended = run("gdrkit", "nccl", "reduce", *LIBRARY, *QUICK, *option)
             self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 3), ended.err)
-            with open(path, encoding="utf-8") as file:
-                self.assertIn('"tool": "nccl"', file.read())
+            self.assertIn('"tool": "nccl"', self.read(path))
             os.remove(path)
 
 
 class NcclWrongData(Test):
     def test_a_wrong_bit_is_counted_and_fails_the_run(self):
         for test in TESTS:
-            ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1K",
-                        "-e", "1K", "-n", "1", "-r", "1", environment={"STAND_IN_NCCL_SPOILS": "1"})
+            ended = run_pes(2, "nccl", test, *LIBRARY, "-b", "1K", "-e", "1K", "-n", "1", "-r", "1",
+                            environment={"STAND_IN_NCCL_SPOILS": "1"})
             self.assertEqual(ended.code, 1, test)
             (found,) = rows_of(ended.lines)
             # Each block that rank 1 receives has one wrong element; of hypercube it passes one of its two on.
@@ -220,18 +213,15 @@ class NcclFailures(Test):
             (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; use 2\.18 or newer"),
             (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with error 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
-            self.assertEqual(ended.code, 77, ended.err)
-            self.assertRegex(ended.err, text)
+            self.assert_failed(ended, 77, pattern=text)
 
     def test_reports_a_missing_gpu(self):
         ended = run("gdrkit", "nccl", "all_reduce")
-        self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem", ended.err)
+        self.assert_failed(ended, 77, "gdrkit nccl: NCCL requires GPUs, but the emulated device is selected; use --engine shmem")
 
     def test_reports_too_few_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
-        self.assertEqual(ended.code, 77)
-        self.assertIn("-g 3 in 1 process requires 3 GPUs, but this machine has 2; set GDRKIT_EMULATED_DEVICES", ended.err)
+        self.assert_failed(ended, 77, "-g 3 in 1 process requires 3 GPUs, but this machine has 2; set GDRKIT_EMULATED_DEVICES")
 
     def test_reports_every_failed_call(self):
         calls = {"ncclGetUniqueId": "all_reduce", "ncclCommInitRank": "all_reduce", "ncclGroupStart": "alltoall",
@@ -242,22 +232,19 @@ class NcclFailures(Test):
                  "ncclCommWindowRegister": "all_reduce -R 2", "ncclCommWindowDeregister": "all_reduce -R 2"}
         for call, test in calls.items():
             ended = run("gdrkit", "nccl", *test.split(), *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_FAILS=call))
-            self.assertEqual(ended.code, 1, call)
-            self.assertIn(f"gdrkit nccl: rank 0: {call} failed with 3 (internal error): the test lets {call} fail; "
-                          "NCCL_DEBUG=INFO", ended.err)
+            self.assert_failed(ended, 1, f"gdrkit nccl: rank 0: {call} failed with 3 (internal error): the test lets {call} fail; "
+                                         "NCCL_DEBUG=INFO")
         for name in leftovers():  # of communicators that were never created
             os.remove(os.path.join("/dev/shm", name))
 
     def test_asynchronous_error_ends_the_run(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_ASYNC_ERROR="1"))
-        self.assertEqual(ended.code, 1)
-        self.assertIn("an operation in a stream failed with 6 (remote process exited): the test lets operations fail", ended.err)
+        self.assert_failed(ended, 1, "an operation in a stream failed with 6 (remote process exited): the test lets operations fail")
 
     def test_rejects_types_unsupported_by_this_nccl(self):
         old = emulated(1, STAND_IN_NCCL_VERSION="22300")
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-d", "f8e4m3", environment=old)
-        self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: NCCL 2.23.0 does not have f8e4m3; use NCCL 2.24 or newer", ended.err)
+        self.assert_failed(ended, 77, "gdrkit nccl: NCCL 2.23.0 does not have f8e4m3; use NCCL 2.24 or newer")
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "64", "-e", "64", "-d", "all", environment=old)
         self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 10), ended.err)
         self.assertIn("# left out: NCCL 2.23.0 does not have f8e5m2; use NCCL 2.24 or newer", ended.lines)
@@ -273,30 +260,24 @@ class NcclFailures(Test):
 
     def test_killed_rank_ends_the_job(self):
         begin = time.monotonic()
-        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK,
-                    environment={"STAND_IN_NCCL_DIES": "1"})
-        self.assertEqual(ended.code, 9, ended.err)
-        self.assertIn("PE 1", ended.err)
+        self.assert_failed(run_pes(2, "nccl", "all_reduce", *LIBRARY, *QUICK, environment={"STAND_IN_NCCL_DIES": "1"}), 9, "PE 1")
         self.assertLess(time.monotonic() - begin, 60)
 
     def test_hung_rank_ends_the_run_at_the_limit(self):
-        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, "-b",
-                    "64", "-e", "64", "-T", "3", environment={"STAND_IN_NCCL_HANGS": "1"})
-        self.assertEqual(ended.code, 1, ended.err)
-        self.assertRegex(ended.err, r"gdrkit nccl: rank [01] of 2: all_reduce of 64 B(, in place)? did not complete within 3 s; see the output of the other ranks, or increase -T")
+        ended = run_pes(2, "nccl", "all_reduce", *LIBRARY, "-b", "64", "-e", "64", "-T", "3", environment={"STAND_IN_NCCL_HANGS": "1"})
+        self.assert_failed(ended, 1, pattern=r"gdrkit nccl: rank [01] of 2: all_reduce of 64 B(, in place)? did not complete within 3 s; see the output of the other ranks, or increase -T")
 
 
 class NcclShmemEngine(Test):
-    def run_pes(self, *arguments, pes=3):
-        return run("gdrkit", "run", "-n", str(pes), "--emulated", "--", f"{BIN}/gdrkit", "nccl", *arguments, "--engine", "shmem",
-                   "-n", "2", "-T", "60", environment={})
+    def run_ranks(self, ranks, *arguments):
+        return run_pes(ranks, "nccl", *arguments, "--engine", "shmem", "-n", "2", "-T", "60")
 
     def test_every_test_except_reduce_has_correct_data(self):
         for test in TESTS:
             if test == "reduce":
                 continue
             ranks = 4 if test == "hypercube" else 3
-            ended = self.run_pes(test, "-b", "1200", "-e", "1200", *(("-r", "1") if test in ("gather", "scatter") else ()), pes=ranks)
+            ended = self.run_ranks(ranks, test, "-b", "1200", "-e", "1200", *(("-r", "1") if test in ("gather", "scatter") else ()))
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             (found,) = rows_of(ended.lines)
             in_place = {"reduce_scatter": ["N/A"] * 4, "alltoall": ["N/A"] * 4, "sendrecv": found[9:12] + ["N/A"]}
@@ -304,7 +285,7 @@ class NcclShmemEngine(Test):
             self.assertIn(f"# Path: GPU kernels by loads and stores on the memory of {ranks} of {ranks} PEs", ended.lines)
 
     def test_supports_its_types_and_reductions(self):
-        ended = self.run_pes("all_reduce", "-b", "96", "-e", "96", "-d", "all", "-o", "all", pes=2)
+        ended = self.run_ranks(2, "all_reduce", "-b", "96", "-e", "96", "-d", "all", "-o", "all")
         self.assertEqual(ended.code, 0, ended.err)
         rows = rows_of(ended.lines)
         self.assertEqual([(found[2], found[3]) for found in rows],
@@ -324,9 +305,7 @@ class NcclShmemEngine(Test):
                                       (("all_reduce", "-d", "f8e5m2"), 77, "gdrkit_shmem does not reduce f8e5m2"),
                                       (("all_reduce", "-R", "1"), 2, "cannot use -R with --engine shmem: symmetric memory is always registered"),
                                       (("all_reduce", "-g", "2"), 2, "--engine shmem supports one GPU per process; omit -g")):
-            ended = run("gdrkit", "nccl", *arguments, "--engine", "shmem", environment=emulated(2))
-            self.assertEqual(ended.code, code, ended.err)
-            self.assertIn(text, ended.err)
+            self.assert_failed(run("gdrkit", "nccl", *arguments, "--engine", "shmem", environment=emulated(2)), code, text)
 
 
 class NcclUsage(Test):
@@ -346,30 +325,19 @@ class NcclUsage(Test):
     def test_each_original_option_is_documented_or_rejected(self):
         original = """t:nthreads g:ngpus b:minbytes e:maxbytes i:stepbytes f:stepfactor n:iters m:agg_iters w:warmup_iters
             N:run_cycles p:parallel_init c:check o:op d:datatype r:root z:blocking y:stream_null T:timeout G:cudagraph
-            C:report_cputime S:report_timestamps J:output_file a:average R:local_register x:cta_policy
+            C:report_cputime S:report_timestamps J: a:average R:local_register x:cta_policy
             D:device_implementation V:device_cta_count M:memory_report u:unalign I:per_iter_timing K:per_iter_skip
             F:output_file h:help""".split()
-        shown = run("gdrkit", "nccl", "--help").out
-        for short, name in (each.split(":") for each in original):
-            if re.search(rf"(?m)^  -{short}, ", shown):
-                continue
-            for word in (f"-{short}", f"--{name}"):
-                ended = run("gdrkit", "nccl", "all_reduce", word, "7")
-                self.assertEqual((ended.code, ended.out), (2, ""), word)
-                self.assertRegex(ended.err, rf"^gdrkit nccl: -\w, --\w+ is not supported: \w.*; ", word)
-                self.assertIn(word, ended.err)
-        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-t", "1", "-p", "0", "-G", "0", "-y", "0", environment=emulated(1))
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assert_documented_or_rejected(["nccl", "all_reduce"], original)
+        self.run_ok("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-t", "1", "-p", "0", "-G", "0", "-y", "0", environment=emulated(1))
 
     def test_rejects_registration_unsupported_by_this_nccl(self):
         ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
-        self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: cannot use -R 1: NCCL 2.28.9 does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer", ended.err)
+        self.assert_failed(ended, 77, "gdrkit nccl: cannot use -R 1: NCCL 2.28.9 does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer")
 
     def test_rejects_a_root_out_of_range(self):
         ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
-        self.assertEqual(ended.code, 2)
-        self.assertIn("gdrkit nccl: -r 2 is out of range: the ranks are 0 to 1", ended.err)
+        self.assert_failed(ended, 2, "gdrkit nccl: -r 2 is out of range: the ranks are 0 to 1")
 
     def test_each_test_of_the_list_has_the_name_of_the_original(self):
         ended = run("gdrkit", "nccl")

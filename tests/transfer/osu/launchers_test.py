@@ -5,14 +5,13 @@
 import os
 import shutil
 import subprocess
-import tempfile
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from free_ports import free_ports  # pylint: disable=wrong-import-position
 import slurm_cluster  # pylint: disable=wrong-import-position
-from program import BIN, IS_FULL, Test
+from program import BIN, IS_FULL, Test, wait_for
 
 GDRKIT = os.path.join(BIN, "gdrkit")
 SHMEM_LIBRARY = os.path.join(BIN, "..", "lib", "libgdrkit_shmem.so.0")
@@ -51,30 +50,21 @@ class Torchrun(Test):
                          "TORCHELASTIC_RESTART_COUNT": "0", **changes}
             workers.append(subprocess.Popen([GDRKIT, *arguments], env=clean_environment(**variables), stdin=subprocess.DEVNULL,
                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        ended = []
-        for worker in workers:
-            try:
-                out, err = worker.communicate(timeout=120)
-            except subprocess.TimeoutExpired:
-                worker.kill()
-                out, err = worker.communicate()
-                err += "\nHANGS"
-            ended.append((worker.returncode, out, err))
-        return ended
+        return [wait_for(worker, 120) for worker in workers]
 
     def test_the_workers_are_the_ranks(self):
         for ranks, arguments in ((2, ("latency", "--engine", "shmem")), (3, ("allreduce", "--engine", "shmem"))):
             ended = self.run_workers(ranks, "osu", *arguments, *QUICK, "-c")
-            self.assertEqual([(code, err) for code, _, err in ended], [(0, "")] * ranks)
-            self.assertEqual(ended[0][1].count("Pass"), 5)
-            self.assertEqual([out for _, out, _ in ended[1:]], [""] * (ranks - 1))
+            self.assertEqual([(worker.code, worker.err) for worker in ended], [(0, "")] * ranks)
+            self.assertEqual(ended[0].out.count("Pass"), 5)
+            self.assertEqual([worker.out for worker in ended[1:]], [""] * (ranks - 1))
 
     def test_reports_conflicting_variables(self):
         for changes, text in (({"RANK": "7"}, "the PE number (RANK=7) must be less than the number of PEs (WORLD_SIZE=2)"),
                               ({"MASTER_PORT": "http"}, "invalid MASTER_PORT=http; use a number from 0")):
-            for code, _, err in self.run_workers(2, "osu", "latency", "--engine", "shmem", *QUICK, **changes):
-                self.assertNotEqual(code, 0)
-                self.assertIn(text, err)
+            for worker in self.run_workers(2, "osu", "latency", "--engine", "shmem", *QUICK, **changes):
+                self.assertNotEqual(worker.code, 0)
+                self.assertIn(text, worker.err)
 
 
 class TorchrunItself(Test):
@@ -93,10 +83,10 @@ class MpiForPython(Test):
             self.skipTest(f"{PYTHON} has no mpi4py (Debian: python3-mpi4py)")
         if shutil.which("mpirun.openmpi") is None:
             self.skipTest("no mpirun.openmpi (Debian: openmpi-bin)")
-        with tempfile.TemporaryDirectory() as folder:  # separate from another mpirun that starts at the same time
-            ended = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, "-c", WHO_AM_I,
-                                    SHMEM_LIBRARY], env={**clean_environment(), "TMPDIR": folder}, capture_output=True, text=True,
-                                   timeout=120, check=False, stdin=subprocess.DEVNULL)
+        # TMPDIR: separate from another mpirun that starts at the same time
+        ended = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, "-c", WHO_AM_I,
+                                SHMEM_LIBRARY], env=clean_environment(TMPDIR=self.folder), capture_output=True, text=True,
+                               timeout=120, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(sorted(ended.stdout.split("\n")), ["", "0 of 3: PE 0 of 3", "1 of 3: PE 1 of 3", "2 of 3: PE 2 of 3"])
 

@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: MIT
 """gdrkit osu --engine mpi under mpirun of Open MPI and of MPICH, and its messages if they cannot run."""
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 import time
 import unittest
 
-from program import BIN, Test, run
+from program import BIN, Test, run, run_pes
 
 GDRKIT = os.path.join(BIN, "gdrkit")
 PLUGINS = os.path.join(BIN, "..", "lib", "gdrkit")
@@ -102,14 +101,12 @@ class MpiTest(Test):
 
     def test_uses_a_custom_plugin(self):
         """As docs/transfers.md describes for another MPI of the user."""
-        with tempfile.TemporaryDirectory() as folder:
-            plugin = os.path.join(folder, "own.so")
-            source = run("gdrkit", "osu", "--mpi-plugin-source")
-            self.assertEqual((source.code, source.err), (0, ""))
-            built = subprocess.run([f"mpicc.{self.mpi}", "-O2", "-shared", "-fPIC", "-o", plugin, "-x", "c", "-"], input=source.out,
-                                   capture_output=True, text=True, check=False, timeout=120)
-            self.assertEqual((built.returncode, built.stderr), (0, ""))
-            self.run_ranks(2, "bw", "-c", *QUICK, "--mpi-plugin", plugin)
+        plugin = self.path("own.so")
+        source = self.run_ok("gdrkit", "osu", "--mpi-plugin-source").out
+        built = subprocess.run([f"mpicc.{self.mpi}", "-O2", "-shared", "-fPIC", "-o", plugin, "-x", "c", "-"], input=source,
+                               capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual((built.returncode, built.stderr), (0, ""))
+        self.run_ranks(2, "bw", "-c", *QUICK, "--mpi-plugin", plugin)
 
     def peer_that(self, signal):
         """Rank 1 gets the signal in the middle of a long run: the run ends soon, without help."""
@@ -149,45 +146,37 @@ class OsuMpiRefusals(Test):
 
     def test_reports_a_missing_launcher(self):
         ended = run("gdrkit", "osu", "latency", "--engine", "mpi")
-        self.assertEqual((ended.code, ended.err.count("\n")), (77, 1))
-        self.assertIn(self.LAUNCHER, ended.err)
+        self.assert_failed(ended, 77, self.LAUNCHER)
+        self.assertEqual(ended.err.count("\n"), 1)
 
     def test_reports_a_launcher_without_mpi(self):
-        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", environment={})
-        self.assertEqual(ended.code, 77)
-        self.assertIn(self.LAUNCHER, ended.err)
+        self.assert_failed(run_pes(2, "osu", "latency", "--engine", "mpi"), 77, self.LAUNCHER)
 
     def test_reports_an_mpi_without_launcher_support(self):
         if reason := why_not("openmpi"):
             self.skipTest(reason)
-        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
-                    os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"), environment={})
-        self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ reports only one rank; start two or more ranks with the mpirun of Open MPI v[0-9.]+\n")
+        ended = run_pes(2, "osu", "latency", "--engine", "mpi", "--mpi-plugin", os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"))
+        self.assert_failed(ended, 77, pattern=r"gdrkit osu: Open MPI v[0-9.]+ reports only one rank; start two or more ranks with the mpirun of Open MPI v[0-9.]+\n")
 
     def test_reports_unusable_plugins(self):
         for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),
                              (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is not a plug-in of gdrkit; to build one for your MPI: gdrkit osu --mpi-plugin-source | mpicc ")):
-            ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
-                        plugin, environment={})
+            ended = run_pes(2, "osu", "latency", "--engine", "mpi", "--mpi-plugin", plugin)
             # Nothing was started: otherwise an MPI with its own PMIx could load that of the processes.
             self.assertEqual((ended.code, ended.out), (77, ""), plugin)
             self.assertIn(text, ended.err)
 
     def test_reports_a_missing_plugin_for_this_mpi(self):
         """As installed on a machine where gdrkit was built without that MPI."""
-        with tempfile.TemporaryDirectory() as folder:
-            program = os.path.join(folder, "bin", "gdrkit")
-            os.mkdir(os.path.dirname(program))
-            shutil.copy(GDRKIT, program)
-            shutil.copytree(os.path.join(BIN, "..", "lib"), os.path.join(folder, "lib"), symlinks=True,
-                            ignore=lambda place, names: [name for name in names if re.match("gdrkit$", name)])
-            for variable, packages in (("OMPI_COMM_WORLD_", PACKAGES["openmpi"]), ("PMI_", PACKAGES["mpich"])):
-                ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", "env", f"{variable}RANK=0", f"{variable}SIZE=2", program,
-                            "osu", "allreduce", "--engine", "mpi", environment={})
-                self.assertEqual(ended.code, 77, ended.err)
-                self.assertRegex(ended.err, "gdrkit was built without a plug-in for .*" + packages)
-                self.assertIn("gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - (then add --mpi-plugin", ended.err)
+        program = self.path("bin", "gdrkit")
+        os.mkdir(self.path("bin"))
+        shutil.copy(GDRKIT, program)
+        shutil.copytree(os.path.join(BIN, "..", "lib"), self.path("lib"), symlinks=True, ignore=shutil.ignore_patterns("gdrkit"))
+        for variable, packages in (("OMPI_COMM_WORLD_", PACKAGES["openmpi"]), ("PMI_", PACKAGES["mpich"])):
+            ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", "env", f"{variable}RANK=0", f"{variable}SIZE=2", program,
+                        "osu", "allreduce", "--engine", "mpi", environment={})
+            self.assert_failed(ended, 77, pattern="gdrkit was built without a plug-in for .*" + packages, text=(
+                "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - (then add --mpi-plugin"))
 
 
 if __name__ == "__main__":

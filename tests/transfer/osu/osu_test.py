@@ -4,7 +4,6 @@
 """gdrkit osu between ranks of this machine: UCX if it is installed, and libgdrkit_shmem on emulated devices."""
 import ctypes.util
 import os
-import re
 import sys
 import time
 import unittest
@@ -13,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import doctor_runs  # pylint: disable=wrong-import-position
 import settings  # pylint: disable=wrong-import-position
 from namespaces import NETEM, run_in_namespaces, why_no_namespaces, why_no_queue  # pylint: disable=wrong-import-position
-from program import BIN, NOTE, Test, run  # pylint: disable=wrong-import-position
+from program import BIN, NOTE, Test, run, run_pes  # pylint: disable=wrong-import-position
 
 TESTS = ("latency", "multi_lat", "bw", "bibw", "mbw_mr", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw",
          "fop_latency", "allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter",
@@ -24,6 +23,7 @@ FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
 QUICK = ("-m", "4:64", *FEW)
 NUMBER = r" *[0-9]+\.[0-9]{2}"
 HAS_UCX = ctypes.util.find_library("ucp") is not None
+needs_ucx = unittest.skipUnless(HAS_UCX, "no libucp.so.0 (Debian's package libucx0)")
 
 
 def row(size, columns=1, validated=False):
@@ -58,8 +58,7 @@ class OsuShmem(Test):
         for test in TESTS:
             if test == "reduce":
                 continue
-            ended = run("gdrkit", "osu", test, "-c", "--engine", "shmem", *(FEW if test in ONE_SIZE else QUICK))
-            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            ended = self.run_ok("gdrkit", "osu", test, "-c", "--engine", "shmem", *(FEW if test in ONE_SIZE else QUICK))
             self.assertNotIn("Fail", ended.out)
             if test == "barrier":
                 self.assertRegex(ended.lines[-2], "^(?=.{17}$)" + NUMBER + "$")
@@ -69,8 +68,7 @@ class OsuShmem(Test):
 
     def test_runs_collectives_of_four_ranks(self):
         for test in COLLECTIVES:
-            ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "-c", "-f", "-m", "1:64K",
-                        *FEW, environment={})
+            ended = run_pes(4, "osu", test, "-c", "-f", "-m", "1:64K", *FEW)
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             self.assertIn("# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation", ended.lines)
             rows = [line.split() for line in ended.lines if line[:1].isdigit()]
@@ -79,9 +77,7 @@ class OsuShmem(Test):
                 self.assertEqual(words[4:], ["5", "Pass"])
                 self.assertTrue(0 < float(words[2]) <= float(words[1]) <= float(words[3]), words)
 
-    def test_prints_percentiles_and_the_document_of_a_collective(self):
-        ended = self.run_test("allreduce", "-z", "50,99")
-        self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
+    def test_writes_the_document_of_a_collective(self):
         document, _ = self.json_of("osu", "bcast", "--engine", "shmem", *QUICK, "-c")
         (series,) = document["series"]
         self.assertEqual((series["id"], series["unit"], series["better"]), ("osu/bcast/DD/2/shmem", "us", "lower"))
@@ -91,8 +87,7 @@ class OsuShmem(Test):
             self.assertEqual(len(point["rounds"]), 5)  # as many as iterations, up to 8
 
     def test_runs_on_pairs(self):
-        ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", "mbw_mr", "--engine", "shmem", "-c",
-                    *QUICK, environment={})
+        ended = run_pes(4, "osu", "mbw_mr", "--engine", "shmem", "-c", *QUICK)
         self.assertEqual(ended.code, 0, ended.err)
         self.assert_lines(ended.lines, head("OSU MPI-CUDA Multiple Bandwidth / Message Rate Test", "shmem", DEVICES,
                                             r"# \[ pairs: 2 \] \[ window size: 4 \]") +
@@ -100,9 +95,10 @@ class OsuShmem(Test):
                           [row(size, 2, True) for size in (4, 8, 16, 32, 64)] + ["# Path: .*"])
 
     def test_prints_percentiles(self):
-        ended = self.run_test("latency", "-z", "50,99")
-        self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
-        self.assertRegex(ended.lines[-2], "^" + row(64, 3) + "$")
+        for test in ("latency", "allreduce"):
+            ended = self.run_test(test, "-z", "50,99")
+            self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
+            self.assertRegex(ended.lines[-2], "^" + row(64, 3) + "$")
 
     def test_writes_the_document(self):
         document, _ = self.json_of("osu", "bw", "D", "D", "--engine", "shmem", *QUICK, "-c")
@@ -130,18 +126,14 @@ class OsuShmem(Test):
         self.assertEqual(ended.err, "gdrkit osu: --engine shmem accepts only device memory; use device buffers (D D)\n")
 
 
+@needs_ucx
 class OsuUcx(Test):
-    def setUp(self):
-        if not HAS_UCX:
-            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
-
     def test_every_test_has_correct_data_in_host_and_device_memory(self):
         for test in TESTS:
             if test in ONE_SIZE + COLLECTIVES + ("reduce",):
                 continue
             for places in ((), ("D", "D"), ("H", "D"), ("D", "H")):
-                ended = run("gdrkit", "osu", test, *places, "-c", *FEW, "-m", "4:32K")
-                self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {places}")
+                ended = self.run_ok("gdrkit", "osu", test, *places, "-c", *FEW, "-m", "4:32K")
                 self.assertEqual(ended.out.count("Pass"), 14, ended.out)
                 self.assertEqual("-CUDA" in ended.out, bool(places))
 
@@ -169,13 +161,11 @@ class OsuDoctor(Test):
 
     def lines_of(self, tree, *arguments):
         with doctor_runs.Lent(tree) as folder:
-            ended = run("gdrkit", *arguments, "--doctor-root", folder)
-        self.assertEqual((ended.code, ended.err), (0, ""))
+            ended = self.run_ok("gdrkit", *arguments, "--doctor-root", folder)
         return [line for line in ended.lines if line.startswith("# Doctor: ")]
 
+    @needs_ucx
     def test_reports_a_setting_that_slows_ucx(self):
-        if not HAS_UCX:
-            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
         slowed = settings.with_variables(doctor_runs.m.server(), UCX_TLS="sm,self,tcp")
         lines = self.lines_of(slowed, "osu", "latency", "D", "D", *QUICK)
         self.assertRegex(lines[0], r"^# Doctor: env\.ucx warns: .*UCX_TLS")
@@ -202,8 +192,7 @@ class OsuNccl(Test):
     LIBRARY = ("--engine", "nccl", "--nccl", os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"))
 
     def run_test(self, *arguments, **variables):
-        return run("gdrkit", "run", "-n", "3", "--emulated", "--", f"{BIN}/gdrkit", "osu", *arguments, *self.LIBRARY, *QUICK,
-                   environment=variables)
+        return run_pes(3, "osu", *arguments, *self.LIBRARY, *QUICK, environment=variables)
 
     def test_every_collective_has_correct_data(self):
         for test in COLLECTIVES + ("reduce",):
@@ -220,14 +209,11 @@ class OsuNccl(Test):
             self.assertIn(f"# Wrong bytes: {15 if test == 'alltoall' else 5}, in 5 of 5 sizes", ended.lines)
 
     def test_host_memory_is_rejected(self):
-        ended = self.run_test("allreduce", "H")
-        self.assertEqual(ended.code, 2)
-        self.assertIn("--engine nccl accepts only device memory; use device buffers (D)", ended.err)
+        self.assert_failed(self.run_test("allreduce", "H"), 2, "--engine nccl accepts only device memory; use device buffers (D)")
 
     def test_requires_gpus(self):
         ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
-        self.assertEqual(ended.code, 77)
-        self.assertIn("NCCL requires GPUs, but the emulated device is selected", ended.err)
+        self.assert_failed(ended, 77, "NCCL requires GPUs, but the emulated device is selected")
 
 
 class OsuPeers(Test):
@@ -248,18 +234,16 @@ class OsuPeers(Test):
         if HAS_UCX:
             self.assertRegex(self.run_with("KILL", "bw", "-m", "4:4"), "PE 1")
 
+    @needs_ucx
     def test_reports_a_silent_rank(self):
-        if not HAS_UCX:
-            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
         self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not complete within 6 s; see the output of the other ranks, or increase --timeout", self.run_with("STOP", "latency", "-m", "4:4"))
 
 
+@needs_ucx
 class NetworkTest(Test):
     """Two ranks in two network namespaces, over TCP."""
 
     def setUp(self):
-        if not HAS_UCX:
-            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
         reason = why_no_namespaces()
         if reason:
             self.skipTest(reason)
@@ -295,19 +279,10 @@ class OsuOptions(Test):
         u:validation-warmup G:graph P:papi D:ddt N:nhbr T:type I:session l:in-place z:tail-lat q:partitions k:root-rank""".split()
 
     def test_each_original_option_is_documented_or_rejected(self):
-        shown = run("gdrkit", "osu", "--help").out
-        for short, name in (each.split(":") for each in self.ORIGINAL):
-            if re.search(rf"(?m)^  -{short}, --{name}", shown):
-                continue
-            for word in (f"-{short}", f"--{name}"):
-                ended = run("gdrkit", "osu", "latency", word, "7")
-                self.assertEqual((ended.code, ended.out), (2, ""), word)
-                self.assertRegex(ended.err, rf"^gdrkit osu: -\w, --[\w-]+ is not supported: \w.*; ", word)
-                self.assertIn(word, ended.err)
+        self.assert_documented_or_rejected(["osu", "latency"], self.ORIGINAL)
 
     def test_values_without_effect_are_accepted(self):
-        ended = run("gdrkit", "osu", "put_latency", "--engine", "shmem", *QUICK, "-s", "flush", "-w", "create", "-k", "fixed:0", "-R", "1", "-D", "cont")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.run_ok("gdrkit", "osu", "put_latency", "--engine", "shmem", *QUICK, "-s", "flush", "-w", "create", "-k", "fixed:0", "-R", "1", "-D", "cont")
 
     def test_memory_limit_omits_large_sizes(self):
         for test, limit, sizes in (("latency", "64", [4, 8, 16, 32]), ("alltoall", "1K", [4, 8, 16, 32, 64]), ("alltoall", "100", [4, 8, 16])):
@@ -315,8 +290,7 @@ class OsuOptions(Test):
             self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, sizes), ended.err)
             self.assertEqual(any(line.startswith(f"# Sizes above {sizes[-1]} bytes are left out: -M allows") for line in ended.lines), sizes[-1] != 64)
         ended = run("gdrkit", "osu", "alltoall", "--engine", "shmem", *QUICK, "-M", "15")
-        self.assertEqual(ended.code, 2)
-        self.assertIn("-M 15 is too small: messages of 4 B require buffers of 16 B on each rank; increase -M", ended.err)
+        self.assert_failed(ended, 2, "-M 15 is too small: messages of 4 B require buffers of 16 B on each rank; increase -M")
 
     def test_uses_separate_buffers(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
@@ -324,26 +298,22 @@ class OsuOptions(Test):
                 ended = run("gdrkit", "osu", test, "--engine", engine, *QUICK, "-c", "-u", "2", "-b", "multiple")
                 self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{engine} {test}")
         ended = run("gdrkit", "osu", "latency", "-b", "multiple")
-        self.assertEqual(ended.code, 2)
-        self.assertIn("-b multiple applies only to bw, bibw and mbw_mr; omit -b", ended.err)
+        self.assert_failed(ended, 2, "-b multiple applies only to bw, bibw and mbw_mr; omit -b")
 
 
 class OsuFailures(Test):
     def test_reports_missing_ucx(self):
         ended = run("gdrkit", "osu", "latency",
                     environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
-        self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"(?m)^gdrkit osu: cannot load UCX \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
-                                    r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not require UCX$")
+        self.assert_failed(ended, 77, pattern=(
+            r"(?m)^gdrkit osu: cannot load UCX \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
+            r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not require UCX$"))
 
     def test_reports_invalid_numbers_of_ranks(self):
         for ranks, test, text in ((3, "latency", "latency requires exactly 2 ranks, not 3; use gdrkit run -n 2 -- gdrkit osu ...\n"),
                                   (3, "mbw_mr", "mbw_mr requires an even number of ranks, not 3"),
                                   (1, "bcast", "bcast requires at least 2 ranks, not 1")):
-            ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "--engine", "shmem",
-                        *(("--as-rank",) if ranks == 1 else ()), environment={})
-            self.assertEqual(ended.code, 2, ended.err)
-            self.assertIn(text, ended.err)
+            self.assert_failed(run_pes(ranks, "osu", test, "--engine", "shmem", *(("--as-rank",) if ranks == 1 else ())), 2, text)
 
     def test_rejects_invalid_arguments(self):
         self.assert_rejected(["osu"], (

@@ -4,7 +4,6 @@
 """UCX hooks CUDA's functions before CUDA is initialized, wherever UCX will be used. The test uses a fake libcuda.so.1."""
 import ctypes.util
 import os
-import tempfile
 import unittest
 
 from program import BIN, HAS_GPU, Test, main, run
@@ -19,24 +18,19 @@ INIT = os.path.join(TESTS, "bin", "shmem_init")
 class UcxBeforeCuda(Test):
     def states(self, *words, **environment):
         """For each process that requested hooks from UCX, the state of CUDA at its first request."""
-        with tempfile.TemporaryDirectory() as folder:
-            record = os.path.join(folder, "record")
-            ended = run("gdrkit", *words, environment={
-                "GDRKIT_UCX_LIBRARY": RECORDING_UCX, "LD_LIBRARY_PATH": os.path.join(TESTS, "stand_in_cuda"),
-                "RECORDED_UCX_HOOKS": record, **environment})
-            lines = []
-            if os.path.exists(record):
-                with open(record, encoding="ascii") as file:
-                    lines = [line.split(maxsplit=1) for line in file.read().splitlines()]
+        record = self.write("record", "")
+        ended = run("gdrkit", *words, environment={
+            "GDRKIT_UCX_LIBRARY": RECORDING_UCX, "LD_LIBRARY_PATH": os.path.join(TESTS, "stand_in_cuda"),
+            "RECORDED_UCX_HOOKS": record, **environment})
         states = {}
-        for process, state in lines:
+        for line in self.read(record).splitlines():
+            process, state = line.split(maxsplit=1)
             states.setdefault(process, state)
         return ended, list(states.values())
 
     def assert_hooked_before_cuda(self, ended, states):
         """The job ends if CUDA has no device: when the first PE ends, before or after the other PE has searched for a device."""
-        self.assertEqual(ended.code, 77, ended.err)
-        self.assertIn("cannot use a GPU: no GPU was found (CUDA finds no device)", ended.err)
+        self.assert_failed(ended, 77, "cannot use a GPU: no GPU was found (CUDA finds no device)")
         self.assertIn(states, (["not loaded"], ["not loaded"] * 2))
 
     def test_osu_loads_ucx_before_cuda(self):

@@ -9,7 +9,6 @@ import re
 import select
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import unittest
 from program import BIN, HAS_GPU, Test
 
 GDRKIT = os.path.join(BIN, "gdrkit")
+PI = os.path.join(BIN, "..", "examples", "shmem_pi")
 OWN = ("GDRKIT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_")
 SOON = 60  # seconds: enough for any event on any machine
 
@@ -219,11 +219,10 @@ class RunEnds(Test):
             self.assertTrue(tracer.everything_ended())
 
     def test_other_pes_report_an_exit_before_joining_at_once(self):
-        program = os.path.join(BIN, "..", "examples", "shmem_pi")
         for n_pes, gone, words in ((2, 1, "PE 1 exited before it joined the job"), (4, 3, "PE 3 exited before it joined the job"),
                                    (2, 0, "PE 0 exited before all PEs had joined the job"), (5, 0, "PE 0 exited before all PEs had joined the job")):
             began = time.monotonic()
-            ended = run("-n", str(n_pes), "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE != {gone} ] || exit 0; exec {program}'))
+            ended = run("-n", str(n_pes), "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE != {gone} ] || exit 0; exec {PI}'))
             self.assertNotEqual(ended.returncode, 0)
             self.assertIn(words, ended.stderr + ended.stdout, (n_pes, gone))
             self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
@@ -257,19 +256,16 @@ time.sleep(1)
         self.assertLess(time.monotonic() - began, 6)  # more than 11 s if each of 11 exits waits for 1 s
 
     def test_reports_the_descriptor_limit_for_many_pes(self):
-        program = os.path.join(BIN, "..", "examples", "shmem_pi")
-        ended = run("-n", "40", "--emulated", *shell(f"ulimit -n 32; exec {program}"))
+        ended = run("-n", "40", "--emulated", *shell(f"ulimit -n 32; exec {PI}"))
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("raise ulimit -n", ended.stderr + ended.stdout)
 
     def test_pes_without_a_job_may_exit(self):
-        program = os.path.join(BIN, "..", "examples", "shmem_pi")
-        ended = run("-n", "4", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE -lt 2 ] || exit 0; sleep 0.3; GDRKIT_SHMEM_NPES=2 exec {program}'))
+        ended = run("-n", "4", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE -lt 2 ] || exit 0; sleep 0.3; GDRKIT_SHMEM_NPES=2 exec {PI}'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
     def test_shell_may_exit_before_its_pe(self):
-        program = os.path.join(BIN, "..", "examples", "shmem_pi")
-        ended = run("-n", "2", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE = 0 ] && exec {program}; (sleep 0.3; exec {program}) & exit 0'))
+        ended = run("-n", "2", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE = 0 ] && exec {PI}; (sleep 0.3; exec {PI}) & exit 0'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
     def test_succeeds_if_a_pe_exits_without_joining(self):
@@ -282,29 +278,22 @@ time.sleep(1)
     def test_a_missing_program_is_reported_once(self):
         ended = run("-n", "3", "--", "no-such-program")
         self.assertEqual((ended.returncode, ended.stderr), (127, "gdrkit run: cannot start no-such-program: No such file or directory\n"))
-        with tempfile.NamedTemporaryFile() as file:
-            os.chmod(file.name, stat.S_IRUSR)
-            ended = run("-n", "3", "--", file.name)
-            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {file.name}: Permission denied\n"))
+        path = self.write("not_executable", "", 0o400)
+        ended = run("-n", "3", "--", path)
+        self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {path}: Permission denied\n"))
 
-    def test_a_folder_is_rejected_as_a_program(self):
-        with tempfile.TemporaryDirectory() as folder:
-            os.mkdir(os.path.join(folder, "echo"))
-            ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{folder}:{os.environ['PATH']}"))
-            self.assertEqual((ended.returncode, ended.stdout), (0, "x\n"))
-            ended = run("-n", "3", "--", folder)
-            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {folder}: Permission denied\n"))
+    def test_a_directory_is_rejected_as_a_program(self):
+        os.mkdir(self.path("echo"))
+        ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{self.folder}:{os.environ['PATH']}"))
+        self.assertEqual((ended.returncode, ended.stdout), (0, "x\n"))
+        ended = run("-n", "3", "--", self.folder)
+        self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {self.folder}: Permission denied\n"))
 
     def test_an_invalid_executable_is_reported(self):
-        with tempfile.NamedTemporaryFile("w", delete=False) as file:
-            file.write("\0")
-        os.chmod(file.name, 0o700)
-        try:
-            ended = run("-n", "1", "--no-bind", "--", file.name)
-        finally:
-            os.remove(file.name)
+        path = self.write("invalid", "\0", 0o700)
+        ended = run("-n", "1", "--no-bind", "--", path)
         self.assertEqual(ended.returncode, 126)
-        self.assertIn(f"cannot start {file.name}: Exec format error", ended.stderr)
+        self.assertIn(f"cannot start {path}: Exec format error", ended.stderr)
 
 
 class RunSignals(Test):
@@ -372,16 +361,14 @@ class RunUsage(Test):
 
 
 class RunOnOtherNetworks(Test):
-    PROGRAM = os.path.join(BIN, "..", "examples", "shmem_pi")
-
     def test_a_loopback_that_is_down_is_reported_at_once(self):
-        ended = in_network("true", "-n", "2", "--emulated", "--", self.PROGRAM)
+        ended = in_network("true", "-n", "2", "--emulated", "--", PI)
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("Network is unreachable", ended.stderr + ended.stdout)
 
     def test_a_loopback_with_ipv6_only_works(self):
         ended = in_network("ip link set lo up && ip addr del 127.0.0.1/8 dev lo && ip addr show dev lo | grep -q ::1",
-                           "-n", "2", "--emulated", "--", self.PROGRAM)
+                           "-n", "2", "--emulated", "--", PI)
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
 

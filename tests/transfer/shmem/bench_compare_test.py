@@ -4,36 +4,25 @@
 """gdrkit shmem bench --compare on emulated PEs, and the page that gdrkit report makes of a result."""
 import json
 import os
-import tempfile
 import unittest
 
-from program import BIN, Test, run
+from program import BIN, Test, run, slowed
 
 CASES = ("-t", "p", "-t", "device_g")
 QUICK = ("-q", "-e", "64", "--bulk", "1M", "--rounds", "5", "--singles", "0", "--starts", "1", "-n", "2000", *CASES)
 
 
 class ShmemBenchCompare(Test):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.old = os.path.join(folder.name, "old.json")
-
     def keep(self, factor=1, change=None):
-        """A result of now, its times multiplied."""
+        """Writes a result of now that is `factor` times slower."""
         document, _ = self.json_of("shmem", "bench", *QUICK)
-        for series in document["series"]:
-            for point in series["points"]:
-                for name in ("value", "minimum"):
-                    point[name] *= factor
-                point["rounds"] = [value * factor for value in point["rounds"]]
+        document = slowed(document, factor)
         if change:
             change(document)
-        with open(self.old, "w", encoding="utf-8") as file:
-            json.dump(document, file)
+        self.write("old.json", json.dumps(document))
 
     def compare(self, *options):
-        return run("gdrkit", "shmem", "bench", *QUICK, "--compare", self.old, *options)
+        return run("gdrkit", "shmem", "bench", *QUICK, "--compare", self.path("old.json"), *options)
 
     def test_remeasures_and_reports_large_slowdowns(self):
         self.keep(factor=0.001)
@@ -68,33 +57,28 @@ class ShmemBenchCompare(Test):
                              (of_another_machine, "was measured on another machine: CPU: 'another' then")):
             self.keep(change=change)
             ended = self.compare()
-            self.assertEqual((ended.code, ended.out.count("#shmem_")), (2, 0), ended.err)
-            self.assertIn(text, ended.err)
+            self.assert_failed(ended, 2, text)
+            self.assertNotIn("#shmem_", ended.out)
         # The last of them can be forced.
         self.assertIn("compared with", self.compare("--force").out)
 
     def test_rejects_invalid_arguments(self):
         self.keep()
+        old = self.path("old.json")
         self.assert_rejected(["shmem", "bench", *QUICK], (
-            (("--compare", self.old, "--json", self.old), "write the new result to another file"),
+            (("--compare", old, "--json", old), "write the new result to another file"),
             (("--force",), "--force requires --compare OLD.json"), (("--compare", "/nonexistent"), "/nonexistent")))
 
 
 class ShmemBenchReport(Test):
     def test_report_page_shows_each_case_and_library(self):
-        with tempfile.TemporaryDirectory() as folder:
-            result, page = os.path.join(folder, "result.json"), os.path.join(folder, "page.html")
-            stand_in = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")
-            ended = run("gdrkit", "shmem", "bench", *QUICK, "-t", "put_host", "--peer", "nvshmem", "--nvshmem", stand_in,
-                        "--json", result)
-            self.assertEqual(ended.code, 0, ended.err)
-            ended = run("gdrkit", "report", result, "-o", page)
-            self.assertEqual(ended.code, 0, ended.err)
-            with open(page, encoding="utf-8") as file:
-                text = file.read()
-            for wanted in ("put from host heap memory (gdrkit)", "put from host heap memory (nvshmem)",
-                           "g, by a thread (gdrkit)"):
-                self.assertIn(wanted, text)
+        stand_in = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")
+        result, page = self.path("result.json"), self.path("page.html")
+        self.run_ok("gdrkit", "shmem", "bench", *QUICK, "-t", "put_host", "--peer", "nvshmem", "--nvshmem", stand_in, "--json", result)
+        self.run_ok("gdrkit", "report", result, "-o", page)
+        for heading in ("put from host heap memory (gdrkit)", "put from host heap memory (nvshmem)",
+                        "g, by a thread (gdrkit)"):
+            self.assertIn(heading, self.read(page))
 
 
 if __name__ == "__main__":

@@ -30,9 +30,8 @@ def is_running(process):
 
 class ShmemBench(Test):
     def test_prints_the_tables(self):
-        ended = run("gdrkit", "shmem", "bench", "-t", "put_host_quiet", "-t", "barrier_all", "-t", "get_host_bandwidth",
+        ended = self.run_ok("gdrkit", "shmem", "bench", "-t", "put_host_quiet", "-t", "barrier_all", "-t", "get_host_bandwidth",
                     *QUICK)
-        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
         latency = r"size\(B\) +scope +latency \(us\) +p99"
         self.assert_lines(ended.lines, [
             NOTE, r"#shmem_start: from the start .*", latency, rf"- +host +{NUMBER} +-", "",
@@ -257,9 +256,7 @@ class ShmemBenchUsage(Test):
 
     def test_another_library_requires_a_gpu(self):
         for library in ("nvshmem", "nccl"):
-            ended = run("gdrkit", "shmem", "bench", "--peer", library, *QUICK)
-            self.assertEqual(ended.code, 77)
-            self.assertIn(f"--peer {library} requires GPUs", ended.err)
+            self.assert_failed(run("gdrkit", "shmem", "bench", "--peer", library, *QUICK), 77, f"--peer {library} requires GPUs")
 
 
 class ShmemBenchProcesses(Test):

@@ -17,8 +17,7 @@ CHECKS = ("identity", "allocation", "puts", "gets", "scalars", "signals", "waiti
 
 class ShmemInfo(Test):
     def test_runs_as_one_pe_without_a_launcher(self):
-        ended = run("gdrkit", "shmem", "info")
-        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.run_ok("gdrkit", "shmem", "info")
         # A line that continues another is indented by 11.
         self.assert_lines(re.sub(r"\n {11}(?!driver_copy)", " ", "\n".join(ended.lines)).splitlines(), [
             NOTE, r"pe +0 of 1, 1 of them on this node", r"device +0: gdrkit emulated device .*",
@@ -47,8 +46,7 @@ class ShmemInfo(Test):
                                 ("GDRKIT_SHMEM_HEAP_MAX", "-1", "write bytes, or K, M, G or T"),
                                 ("GDRKIT_SHMEM_TIMEOUT_S", "5m", "write a whole number of seconds")):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: text})
-            self.assertEqual(ended.code, 1)
-            self.assertIn(f"gdrkit shmem: init: invalid {name}={text}; {why}", ended.err)
+            self.assert_failed(ended, 1, f"gdrkit shmem: init: invalid {name}={text}; {why}")
 
     def test_reports_the_heap_of_nvshmem_programs(self):
         for text, reported in (("1.5g", ": programs that use nvshmem.h start with a heap of 1536 MiB"),
@@ -60,8 +58,7 @@ class ShmemInfo(Test):
 
     def test_reports_unknown_names_at_startup(self):
         ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_ENGINE": "fast"})
-        self.assertEqual(ended.code, 1)
-        self.assertIn("invalid GDRKIT_ENGINE=fast: use one of cpu, lanes, copy_engine, mover, automatic\n", ended.err)
+        self.assert_failed(ended, 1, "invalid GDRKIT_ENGINE=fast: use one of cpu, lanes, copy_engine, mover, automatic\n")
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = subprocess.run([program], env={**os.environ, "GDRKIT_BACKEND": "emulate"}, capture_output=True, text=True, check=False)
         self.assertNotEqual(ended.returncode, 0)
@@ -138,8 +135,7 @@ class ShmemUsage(Test):
 
     def test_each_part_has_its_help(self):
         for part in ("info", "check"):
-            ended = run("gdrkit", "shmem", part, "--help")
-            self.assertEqual((ended.code, ended.err), (0, ""))
+            ended = self.run_ok("gdrkit", "shmem", part, "--help")
             self.assertIn(f"gdrkit shmem {part}", ended.out)
             self.assertNotIn("--spoil", ended.out)
 
