@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/throws_failure.hpp"
+
 namespace gdrkit::cli {
 namespace {
 
@@ -14,14 +16,9 @@ GpuFacts absent() {
 }
 
 void expect_cannot_run(const GpuFacts& facts, const std::string& message) {
-  try {
-    (void)choose_device(facts);
-    FAIL() << "a device was chosen";
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::cannot_run);
-    EXPECT_EQ(failure.what(),
-              message + "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device");
-  }
+  const std::string remedy =
+      "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device";
+  EXPECT_THAT([&] { (void)choose_device(facts); }, tests::throws_failure(ExitCode::cannot_run, message + remedy));
 }
 
 TEST(DeviceChoice, IsTheGpuIfCudaShowsOne) {

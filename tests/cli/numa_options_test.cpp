@@ -2,33 +2,31 @@
 // SPDX-License-Identifier: MIT
 #include "cli/interface/numa_options.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <string>
 
 #include "measure/tool_parts/numa_sweep.hpp"
+#include "support/throws_failure.hpp"
 
 namespace gdrkit::cli {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
+using tests::throws_failure;
 using Kind = NumaChoice::Kind;
 
 const std::string two_nodes = GDRKIT_TREE "/two_nodes";
 const std::string four_nodes = GDRKIT_TREE "/four_nodes";
 
-/// The message of the Failure(usage) for these options; "" if they are accepted.
-std::string complaint(const std::string& numa, const std::string& tree, bool no_bind = false) {
-  try {
-    (void)choose_nodes({numa, no_bind}, tree);
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::usage);
-    return failure.what();
-  }
-  return {};
+void expect_rejected(const std::string& numa, const std::string& tree, const std::string& message,
+                     bool no_bind = false) {
+  const auto choose = [&] { (void)choose_nodes({numa, no_bind}, tree); };
+  EXPECT_THAT(choose, throws_failure(ExitCode::usage, HasSubstr(message))) << "'" << numa << "'";
 }
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(NumaOptions, AreReadAsNodesOfThisMachine) {
   EXPECT_EQ(choose_nodes({}, two_nodes).kind, Kind::automatic);
@@ -44,20 +42,19 @@ TEST(NumaOptions, AreReadAsNodesOfThisMachine) {
 }
 
 TEST(NumaOptions, ListTheExistingNodesIfGivenOthers) {
-  EXPECT_TRUE(says(complaint("2", two_nodes), "NUMA node 2 has no CPUs or does not exist; nodes with CPUs: 0-1"));
-  EXPECT_TRUE(says(complaint("4", four_nodes), "nodes with CPUs: 0-2")) << "node 4 is of memory alone";
-  EXPECT_TRUE(
-      says(complaint("2", four_nodes), "NUMA node 2 has no memory or does not exist; nodes with memory: 0-1,4"));
-  EXPECT_TRUE(says(complaint("0:3", four_nodes), "nodes with memory: 0-1,4"));
+  expect_rejected("2", two_nodes, "NUMA node 2 has no CPUs or does not exist; nodes with CPUs: 0-1");
+  expect_rejected("4", four_nodes, "nodes with CPUs: 0-2");  // node 4 has only memory
+  expect_rejected("2", four_nodes, "NUMA node 2 has no memory or does not exist; nodes with memory: 0-1,4");
+  expect_rejected("0:3", four_nodes, "nodes with memory: 0-1,4");
 }
 
 TEST(NumaOptions, RejectInvalidNodes) {
   for (const char* text : {"", "x", "0:", ":0", "0:1:0", "-1", "1.5", "0 ", "99999999999"}) {
-    EXPECT_TRUE(says(complaint(text, two_nodes), "CPU_NODE[:MEMORY_NODE]")) << "'" << text << "'";
+    expect_rejected(text, two_nodes, "CPU_NODE[:MEMORY_NODE]");
   }
-  EXPECT_TRUE(says(complaint("0", two_nodes, true), "cannot combine --numa with --no-bind"));
-  EXPECT_TRUE(says(complaint("0", GDRKIT_TREE "/sys"), "cannot read the NUMA nodes"));
-  EXPECT_TRUE(says(complaint("all", GDRKIT_TREE "/sys"), "cannot read the NUMA nodes"));
+  expect_rejected("0", two_nodes, "cannot combine --numa with --no-bind", true);
+  expect_rejected("0", GDRKIT_TREE "/sys", "cannot read the NUMA nodes");
+  expect_rejected("all", GDRKIT_TREE "/sys", "cannot read the NUMA nodes");
 }
 
 /// Two nodes. Records its place, and forbids memory of one node on demand.
@@ -81,13 +78,8 @@ TEST(NumaOptions, FailIfTheGivenNodesAreUnavailable) {
   machine.forbidden_memory = 1;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
   EXPECT_EQ(place({Kind::pair, {1, 0}}, &placement).place.cpu, 6);
-  try {
-    (void)place({Kind::pair, {0, 1}}, &placement);
-    FAIL() << "it continued with memory of another node";
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::cannot_run);
-    EXPECT_TRUE(says(failure.what(), "--numa 0:1: cannot bind to these nodes")) << failure.what();
-  }
+  const auto place_apart = [&] { (void)place({Kind::pair, {0, 1}}, &placement); };
+  EXPECT_THAT(place_apart, throws_failure(ExitCode::cannot_run, HasSubstr("--numa 0:1: cannot bind to these nodes")));
 }
 
 TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
@@ -128,12 +120,10 @@ TEST(NumaSweep, LeavesOutAndReportsUnavailablePairs) {
   EXPECT_EQ(sweep.series[0].points.size(), 2u);
   EXPECT_EQ(measure::find_point(sweep.series[0], 0, 1), nullptr);
   ASSERT_EQ(sweep.left_out.size(), 2u);
-  EXPECT_TRUE(says(sweep.left_out[0], "CPU node 0, memory node 1 is left out")) << sweep.left_out[0];
+  EXPECT_THAT(sweep.left_out[0], HasSubstr("CPU node 0, memory node 1 is left out"));
   testing::internal::CaptureStdout();
   measure::print_sweep(sweep, 0);
-  const std::string text = testing::internal::GetCapturedStdout();
-  EXPECT_TRUE(says(text, "N/A")) << text;
-  EXPECT_TRUE(says(text, "the GPU is on node 0")) << text;
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), AllOf(HasSubstr("N/A"), HasSubstr("the GPU is on node 0")));
 }
 
 TEST(NumaSweep, CannotRunIfNoPairIsAvailable) {
@@ -145,14 +135,9 @@ TEST(NumaSweep, CannotRunIfNoPairIsAvailable) {
     int bind_memory(int) noexcept override { return -EPERM; }
   } nothing;
   platform::Placement placement(two_nodes, "", nothing);
-  try {
-    (void)measure::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}},
-                               [] { return std::vector<double>{1}; });
-    FAIL() << "it measured somewhere";
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::cannot_run);
-    EXPECT_TRUE(says(failure.what(), "Operation not permitted")) << failure.what();
-  }
+  const std::vector<measure::NumaQuantity> quantities = {{"a", "to_device", 64, "us", true, 1}};
+  EXPECT_THAT([&] { (void)measure::sweep_nodes(&placement, quantities, [] { return std::vector<double>{1}; }); },
+              throws_failure(ExitCode::cannot_run, HasSubstr("Operation not permitted")));
 }
 
 }  // namespace

@@ -14,12 +14,15 @@
 #include <iterator>
 #include <sstream>
 
-#include "cli/interface/exit_code.hpp"
+#include "support/throws_failure.hpp"
 
 namespace gdrkit::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::_;
+using testing::HasSubstr;
+using tests::throws_failure;
 
 class WholeFile : public testing::Test {
  protected:
@@ -84,13 +87,8 @@ TEST_F(WholeFile, IncompleteWriteKeepsTheOldFile) {
   write_whole_file(path_, "old");
   {
     const FullDisk disk(100);
-    try {
-      write_whole_file(path_, std::string(5000, 'x'));
-      ADD_FAILURE() << "it was written";
-    } catch (const Failure& failure) {
-      EXPECT_EQ(failure.code(), ExitCode::failed);
-      EXPECT_NE(std::string(failure.what()).find(path_), std::string::npos);
-    }
+    EXPECT_THAT([this] { write_whole_file(path_, std::string(5000, 'x')); },
+                throws_failure(ExitCode::failed, HasSubstr(path_)));
   }
   EXPECT_EQ(content_of(path_), "old");
   EXPECT_EQ(files(), 1);
@@ -104,19 +102,12 @@ TEST_F(WholeFile, DevicesAreWrittenDirectlyAndTheirErrorsAreReported) {
 }
 
 TEST_F(WholeFile, UnwritableFilesAreDetectedBeforehand) {
-  const auto refused = [](const std::string& path) {
-    try {
-      check_can_write(path);
-    } catch (const Failure& failure) {
-      return failure.code() == ExitCode::usage;
-    }
-    return false;
-  };
-  EXPECT_TRUE(refused((folder_ / "no" / "such.json").string()));
-  EXPECT_TRUE(refused(folder_.string()));
-  EXPECT_FALSE(refused(path_));
+  for (const fs::path& path : {folder_ / "no" / "such.json", folder_}) {
+    EXPECT_THAT([&] { check_can_write(path.string()); }, throws_failure(ExitCode::usage, _)) << path;
+  }
+  EXPECT_NO_THROW(check_can_write(path_));
   EXPECT_FALSE(fs::exists(path_));
-  EXPECT_FALSE(refused("/dev/null"));
+  EXPECT_NO_THROW(check_can_write("/dev/null"));
 }
 
 TEST_F(WholeFile, TwoNamesOfOneFileAreDetected) {

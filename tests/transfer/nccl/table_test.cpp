@@ -3,6 +3,7 @@
 // Lines of nccl-tests 2.18, formatted again from their numbers.
 #include "transfer/nccl/nccl_report.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gdrkit::transfer::nccl {
@@ -84,7 +85,7 @@ TEST(Table, FooterCountsWrongElementsAndAveragesBothPlaces) {
             "all_reduce_perf\n#\n");
   Row right = recorded_row();
   right.in_place->wrong = 0;
-  EXPECT_NE(foot_text("reduce", {right}).find("# Out of bounds values : 0 OK\n"), std::string::npos);
+  EXPECT_THAT(foot_text("reduce", {right}), testing::HasSubstr("# Out of bounds values : 0 OK\n"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "transfer/perftest/exchange.hpp"
 
 #include <arpa/inet.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -23,6 +24,8 @@ namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 const std::string seen(
     "0000:0001:000011:ada76d:000002e7:000055f7cb2fb000:fe:80:00:00:00:00:00:00:5c:2b:f4:ff:fe:1e:9c:ec:00000000:\0",
@@ -91,15 +94,6 @@ class ExchangeTest : public ::testing::Test {
     EXPECT_EQ(::recv(client_, bytes.data(), size_bytes, MSG_WAITALL), static_cast<ssize_t>(size_bytes));
     return bytes;
   }
-  template <class Call>
-  std::string failure_of(Call call) {
-    try {
-      call();
-    } catch (const cli::Failure& failure) {
-      return failure.what();
-    }
-    return "";
-  }
 
   int client_ = -1;
   int listener_ = -1;
@@ -138,41 +132,35 @@ TEST_F(ExchangeTest, RecognizesGdrkit) {
 TEST_F(ExchangeTest, ReportsAPeerThatExited) {
   greet(version);
   ::close(std::exchange(client_, -1));
-  EXPECT_EQ(failure_of([this] { exchange_->begin(); }),
-            "gdrkit perftest: client 127.0.0.1 has ended the connection during 'exchange of page sizes'; see the error "
-            "message of the client");
-  EXPECT_NE(failure_of([this] { (void)exchange_->has_message("x"); }).find("ended the connection during 'x'"),
-            std::string::npos);
+  EXPECT_THAT([this] { exchange_->begin(); },
+              ThrowsMessage<cli::Failure>("gdrkit perftest: client 127.0.0.1 has ended the connection during 'exchange "
+                                          "of page sizes'; see the error message of the client"));
+  EXPECT_THAT([this] { (void)exchange_->has_message("x"); },
+              ThrowsMessage<cli::Failure>(HasSubstr("ended the connection during 'x'")));
 }
 
 TEST_F(ExchangeTest, ReportsASilentPeer) {
   greet(version + sizes.substr(0, 2));
-  EXPECT_NE(failure_of([this] {
-              exchange_->begin();
-            }).find("client 127.0.0.1 sent nothing for 1 s during 'exchange of page sizes'"),
-            std::string::npos);
+  EXPECT_THAT(
+      [this] { exchange_->begin(); },
+      ThrowsMessage<cli::Failure>(HasSubstr("client 127.0.0.1 sent nothing for 1 s during 'exchange of page sizes'")));
 }
 
 TEST_F(ExchangeTest, RejectsInvalidMessages) {
   greet_and_begin();
   say(std::string("9\0", 2));
-  EXPECT_NE(failure_of([this] { (void)exchange_->swap_mtu(5); }).find("an invalid MTU"), std::string::npos);
+  EXPECT_THAT([this] { (void)exchange_->swap_mtu(5); }, ThrowsMessage<cli::Failure>(HasSubstr("an invalid MTU")));
   say(std::string(108, 'x'));
   PairAddress own;
   own.has_gid = true;
-  EXPECT_NE(failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("invalid queue pair address"),
-            std::string::npos);
+  EXPECT_THAT([&] { (void)exchange_->swap(own, "exchange of addresses"); },
+              ThrowsMessage<cli::Failure>(HasSubstr("invalid queue pair address")));
 }
 
 TEST(Exchange, ReportsThatNoServerIsListening) {
-  try {
-    (void)connect_by_tcp("127.0.0.1", 1, false, 1s);
-    FAIL();
-  } catch (const cli::Failure& failure) {
-    EXPECT_STREQ(failure.what(),
-                 "gdrkit perftest: cannot connect to 127.0.0.1, TCP port 1: Connection refused; start the server "
-                 "first, with the same -p");
-  }
+  EXPECT_THAT([] { (void)connect_by_tcp("127.0.0.1", 1, false, 1s); },
+              ThrowsMessage<cli::Failure>("gdrkit perftest: cannot connect to 127.0.0.1, TCP port 1: Connection "
+                                          "refused; start the server first, with the same -p"));
 }
 
 }  // namespace

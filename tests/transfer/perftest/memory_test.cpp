@@ -4,6 +4,7 @@
 #include "transfer/perftest/memory.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@
 
 namespace gdrkit::transfer::perftest {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr GpuRange range = {0x7f0000000000, 2UL << 20};
 constexpr int access_flags = platform::verbs_access_local_write | platform::verbs_access_relaxed_ordering;
@@ -63,14 +67,6 @@ class RegisterGpuMemory : public ::testing::Test {
         },
         needs_dmabuf);
   }
-  std::string failure(bool needs_dmabuf = false, int export_error = 0) {
-    try {
-      (void)make(needs_dmabuf, export_error);
-    } catch (const cli::Failure& failure) {
-      return failure.what();
-    }
-    return "";
-  }
 
   platform::VerbsCalls control_;
   platform::VerbsDataCalls data_;
@@ -102,18 +98,20 @@ TEST_F(RegisterGpuMemory, FallsBackToPeerMemoryWithTheReason) {
 
 TEST_F(RegisterGpuMemory, DoesNotFallBackIfADmabufIsRequired) {
   played.dmabuf_error = EOPNOTSUPP;
-  EXPECT_NE(failure(true).find("by dma-buf: ibv_reg_dmabuf_mr: Operation not supported; omit --use_cuda_dmabuf"),
-            std::string::npos);
-  EXPECT_NE(failure(true, EINVAL).find("no export: 22"), std::string::npos);
+  EXPECT_THAT([&] { (void)make(true); },
+              ThrowsMessage<cli::Failure>(
+                  HasSubstr("by dma-buf: ibv_reg_dmabuf_mr: Operation not supported; omit --use_cuda_dmabuf")));
+  EXPECT_THAT([&] { (void)make(true, EINVAL); }, ThrowsMessage<cli::Failure>(HasSubstr("no export: 22")));
   EXPECT_EQ(played.peer_access, 0);
 }
 
 TEST_F(RegisterGpuMemory, ReportsBothReasonsIfBothWaysFail) {
   played.dmabuf_error = EOPNOTSUPP;
   played.peer_error = EFAULT;
-  EXPECT_EQ(failure(),
-            "gdrkit perftest: cannot register 2 MiB of GPU memory by dma-buf (ibv_reg_dmabuf_mr: Operation not "
-            "supported) or by peer memory (ibv_reg_mr: Bad address); load nvidia-peermem, or run gdrkit doctor");
+  EXPECT_THAT([&] { (void)make(); },
+              ThrowsMessage<cli::Failure>(
+                  "gdrkit perftest: cannot register 2 MiB of GPU memory by dma-buf (ibv_reg_dmabuf_mr: Operation not "
+                  "supported) or by peer memory (ibv_reg_mr: Bad address); load nvidia-peermem, or run gdrkit doctor"));
   EXPECT_EQ(played.live, 0);
 }
 

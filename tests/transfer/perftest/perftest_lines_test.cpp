@@ -3,6 +3,7 @@
 // Compares with lines of perftest 6.06, except for its older name of the unit, MB.
 #include "transfer/perftest/perftest_lines.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -10,6 +11,9 @@
 
 namespace gdrkit::transfer::perftest {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 const VerbsTest& test_named(const std::string& name) {
   for (const VerbsTest& test : all_verbs_tests) {
@@ -51,20 +55,20 @@ TEST(Lines, SettingsBlockDependsOnTestAndSide) {
   Settings settings = settings_of("read_lat");
   settings.is_server = true;
   std::string text = block_text(settings);
-  EXPECT_NE(text.find(" Outstand reads  : 128\n"), std::string::npos);
-  EXPECT_EQ(text.find("TX depth"), std::string::npos);
-  EXPECT_EQ(text.find("CQ Moderation"), std::string::npos);
-  EXPECT_EQ(text.find("inline"), std::string::npos);
+  EXPECT_THAT(text, HasSubstr(" Outstand reads  : 128\n"));
+  EXPECT_THAT(text, Not(HasSubstr("TX depth")));
+  EXPECT_THAT(text, Not(HasSubstr("CQ Moderation")));
+  EXPECT_THAT(text, Not(HasSubstr("inline")));
   settings = settings_of("send_bw");
   settings.is_bidirectional = true;
   text = block_text(settings);
-  EXPECT_NE(text.find("                    Send Bidirectional BW Test\n"), std::string::npos);
-  EXPECT_NE(text.find(" TX depth        : 128\n RX depth        : 512\n"), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("                    Send Bidirectional BW Test\n"));
+  EXPECT_THAT(text, HasSubstr(" TX depth        : 128\n RX depth        : 512\n"));
   settings.gid_index = -1;
   settings.is_ethernet = false;
   text = block_text(settings);
-  EXPECT_EQ(text.find("GID"), std::string::npos);
-  EXPECT_NE(text.find(" Link type       : IB\n"), std::string::npos);
+  EXPECT_THAT(text, Not(HasSubstr("GID")));
+  EXPECT_THAT(text, HasSubstr(" Link type       : IB\n"));
 }
 
 TEST(Lines, AddressLinesMatchPerftest) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/check/transfer_plan.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,6 +10,10 @@
 
 namespace gdrkit::transfer::shmem {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::size_t largest = 70000;
 
@@ -52,12 +57,11 @@ TEST(ShmemTransferPlan, ReportsTheTransferOfAWrongByte) {
     got[offset] ^= 0xff;
     return first_difference(plan, Side::remote, got, expected).value_or("");
   };
-  EXPECT_EQ(text_with(one.remote_offset + 17).find("65537 bytes (local + "), 0U);
-  EXPECT_NE(text_with(one.remote_offset + 17).find("): byte 17 is 0x"), std::string::npos);
-  EXPECT_NE(text_with(one.remote_offset - 1).find(": 1 bytes before its target: byte 0 is 0xa5, expected 0x5a"),
-            std::string::npos);
-  EXPECT_NE(text_with(one.remote_offset + one.size_bytes).find(": 1 bytes after its target: byte 0 is 0xa5"),
-            std::string::npos);
+  EXPECT_THAT(text_with(one.remote_offset + 17),
+              AllOf(StartsWith("65537 bytes (local + "), HasSubstr("): byte 17 is 0x")));
+  EXPECT_THAT(text_with(one.remote_offset - 1),
+              HasSubstr(": 1 bytes before its target: byte 0 is 0xa5, expected 0x5a"));
+  EXPECT_THAT(text_with(one.remote_offset + one.size_bytes), HasSubstr(": 1 bytes after its target: byte 0 is 0xa5"));
 }
 
 TEST(ShmemTransferPlan, SeedAndSideChangeTheBytes) {
