@@ -7,9 +7,10 @@ import io
 import json
 import os
 import sys
-import tempfile
 import unittest
 from unittest import mock
+
+from cases import FolderTest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 import compiler_table  # noqa: E402 pylint: disable=wrong-import-position
@@ -17,28 +18,20 @@ import compiler_table  # noqa: E402 pylint: disable=wrong-import-position
 CXX = os.environ.get("CXX", "c++")
 
 
-class Table(unittest.TestCase):
+class Table(FolderTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
-        self.build = os.path.join(self.root, "build")
+        self.build = self.path("build")
         self.commands = []
 
     def add(self, path, text, flags=""):
-        path = os.path.join(self.root, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text)
-        self.commands.append({"directory": self.build, "file": path, "command": f"{CXX} -I{self.root} {flags} -std=c++20 -o x.o -c {path}"})
+        path = self.write(path, text)
+        self.commands.append({"directory": self.build, "file": path, "command": f"{CXX} -I{self.folder} {flags} -std=c++20 -o x.o -c {path}"})
 
     def rows(self, *options):
         """Returns the cells of the table without the compiler and the times, and the exit code."""
-        os.makedirs(self.build, exist_ok=True)
-        with open(os.path.join(self.build, "compile_commands.json"), "w", encoding="ascii") as file:
-            json.dump(self.commands, file)
+        self.write("build/compile_commands.json", json.dumps(self.commands))
         out = io.StringIO()
-        with mock.patch.object(compiler_table, "ROOT", self.root), contextlib.redirect_stdout(out), \
+        with mock.patch.object(compiler_table, "ROOT", self.folder), contextlib.redirect_stdout(out), \
                 mock.patch.object(sys, "argv", ["x", "--build", self.build, "--compiler", CXX, "--jobs", "1", *options]), \
                 self.assertRaises(SystemExit) as ended:
             compiler_table.main()
@@ -46,8 +39,7 @@ class Table(unittest.TestCase):
         return [line.split(" | ")[2:6] for line in lines], ended.exception.code
 
     def test_counts_each_warning_and_error_once_per_part(self):
-        self.add("lib/twice.hpp", "inline int narrow(long value) { return value; }\n")
-        self.commands.clear()
+        self.write("lib/twice.hpp", "inline int narrow(long value) { return value; }\n")
         for name in "ab":
             self.add(f"lib/{name}.cpp", '#include "lib/twice.hpp"\n', "-Wconversion")
         self.add("tests/wrong.cpp", "int wrong = ;\n")
@@ -56,10 +48,7 @@ class Table(unittest.TestCase):
                          ([["library", "2", "1", "0"], ["programs", "1", "0", "0"], ["tests", "1", "0", "1"]], 1))
 
     def test_precompiled_headers_do_not_hide_missing_includes(self):
-        header = os.path.join(self.build, "cmake_pch.hxx")
-        os.makedirs(self.build)
-        with open(header, "w", encoding="ascii") as file:
-            file.write("#include <vector>\n")
+        header = self.write("build/cmake_pch.hxx", "#include <vector>\n")
         self.add("lib/lacking.cpp", "std::vector<int> numbers;\n", f"-Winvalid-pch -include {header}")
         self.assertEqual(self.rows("--part", "library"), ([["library", "1", "0", "1"]], 1))
 

@@ -8,7 +8,6 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import cdi_rules
@@ -52,13 +51,8 @@ def specification_of(root, *options):
 
 
 class CdiSpecification(Test):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
-
     def devices(self, *options):
-        ended, made = specification_of(self.root, *options)
+        ended, made = specification_of(self.folder, *options)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         cdi_rules.check_specification(made)
         return {device["name"]: device["containerEdits"] for device in made["devices"]}
@@ -68,7 +62,7 @@ class CdiSpecification(Test):
         return [node["path"] for node in edits["deviceNodes"]]
 
     def test_lists_gpu_and_driver_nodes_by_number_and_uuid(self):
-        plant_host(self.root, minors=(2, 10))
+        plant_host(self.folder, minors=(2, 10))
         devices = self.devices()
         self.assertEqual(set(devices), {"gpu2", "gpu10", UUID, "gpus", "gdrdrv", "rdma"})
         driver = ["/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"]
@@ -80,7 +74,7 @@ class CdiSpecification(Test):
         self.assertEqual(self.paths(devices["rdma"]), ["/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"])
 
     def test_mounts_compute_libraries_in_the_search_path(self):
-        plant_host(self.root)
+        plant_host(self.folder)
         mounts = self.devices("--libraries", "/usr/lib64")["gpu0"]["mounts"]
         self.assertEqual([(mount["hostPath"], mount["containerPath"]) for mount in mounts],
                          [(f"{LIBRARIES}/{name}", f"/usr/lib64/{name}")
@@ -88,27 +82,26 @@ class CdiSpecification(Test):
         self.assertNotIn("mounts", self.devices()["gdrdrv"])
 
     def test_a_host_without_a_module_or_adapter_has_only_gpus(self):
-        plant_host(self.root, others=())
+        plant_host(self.folder, others=())
         self.assertEqual(set(self.devices()), {"gpu0", "gpu1", UUID, "gpus"})
 
     def test_a_host_without_nodes_is_an_error_with_a_remedy(self):
-        plant_host(self.root, minors=(), others=())
-        ended, made = specification_of(self.root)
+        plant_host(self.folder, minors=(), others=())
+        ended, made = specification_of(self.folder)
         self.assertEqual((ended.returncode, made), (1, None))
         self.assertIn("nvidia-modprobe", ended.stderr)
 
     def test_missing_libraries_are_reported(self):
-        plant_host(self.root)
-        os.remove(self.root + LIBRARIES + "/libcuda.so.1")
-        os.remove(self.root + LIBRARIES + "/libnvidia-ml.so.1")
-        os.remove(self.root + LIBRARIES + "/libnvidia-gpucomp.so.580.159.04")
-        ended, _ = specification_of(self.root)
+        plant_host(self.folder)
+        for name in ("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-gpucomp.so.580.159.04"):
+            os.remove(self.folder + LIBRARIES + "/" + name)
+        ended, _ = specification_of(self.folder)
         self.assertEqual(ended.returncode, 0)
         self.assertIn("libcuda.so.1", ended.stderr)
 
     def test_rules_reject_documents_that_runtimes_reject(self):
-        plant_host(self.root)
-        _, good = specification_of(self.root)
+        plant_host(self.folder)
+        _, good = specification_of(self.folder)
         cdi_rules.check_specification(good)
 
         def spoil(change):

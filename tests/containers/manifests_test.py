@@ -8,7 +8,6 @@ import glob
 import os
 import re
 import subprocess
-import tempfile
 
 from image import RECIPE, SOURCE
 from program import BIN, Test, main, run
@@ -85,8 +84,7 @@ class KubernetesExamples(Test):
                 manifests.check_document(spoilt)
 
     def test_every_command_and_variable_exists(self):
-        with open(os.path.join(SOURCE, "docs", "environment.md"), encoding="utf-8") as file:
-            text = file.read()
+        text = self.read(SOURCE, "docs", "environment.md")
         called = 0
         for _, document in self.documents:
             for container in (manifests.pod_of(document) or {"containers": []})["containers"]:
@@ -111,8 +109,7 @@ class KubernetesExamples(Test):
         self.assertEqual(variables["GDRKIT_SHMEM_NPES"], str(job["Job"]["spec"]["completions"]))
 
     def test_image_name_matches_the_recipe(self):
-        with open(os.path.join(RECIPE, "Containerfile"), encoding="utf-8") as file:
-            recipe = file.read()
+        recipe = self.read(RECIPE, "Containerfile")
         self.assertIn("-t gdrkit .", recipe)
         self.assertNotIn("NVIDIA_VISIBLE_DEVICES=", recipe)  # a pod without GPUs would have access to all of them
         for path in re.findall(r"packaging/containers/\S+", recipe):
@@ -128,21 +125,16 @@ class SlurmExamples(Test):
     """Each batch script on the emulated device, with fakes of srun and Apptainer."""
 
     def submit(self, script):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("srun", SRUN), ("apptainer", APPTAINER), ("gdrkit", GDRKIT)):
-                path = os.path.join(folder, name)
-                with open(path, "w", encoding="ascii") as file:
-                    file.write(text)
-                os.chmod(path, 0o755)
-            return subprocess.run(["bash", script], cwd=folder, capture_output=True, text=True, timeout=240, check=False, env={
-                **os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "GDRKIT_BACKEND": "emulated", "TASKS": "2", "GDRDRV": "1",
-                "GDRKIT_SHMEM_ROOT": f"127.0.0.1:{20000 + os.getpid() % 10000}"})
+        for name, text in (("srun", SRUN), ("apptainer", APPTAINER), ("gdrkit", GDRKIT)):
+            self.write(name, text, 0o755)
+        return subprocess.run(["bash", script], cwd=self.folder, capture_output=True, text=True, timeout=240, check=False, env={
+            **os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "GDRKIT_BACKEND": "emulated", "TASKS": "2", "GDRDRV": "1",
+            "GDRKIT_SHMEM_ROOT": f"127.0.0.1:{20000 + os.getpid() % 10000}"})
 
     def test_sbatch_lines_contain_valid_options(self):
         self.assertEqual([os.path.basename(script) for script in SLURM], ["apptainer.sbatch", "native.sbatch", "pyxis.sbatch"])
         for script in SLURM:
-            with open(script, encoding="utf-8") as file:
-                lines = file.read().splitlines()
+            lines = self.read(script).splitlines()
             directives = [line for line in lines if line.startswith("#SBATCH")]
             self.assertEqual(lines[1:1 + len(directives)], directives, "sbatch ignores options after the first other line")
             for line in directives:

@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
+from unittest import mock
 
 import snippets
+from cases import FolderTest, main
 
 BUILD = os.environ.get("GDRKIT_BUILD", os.path.join(snippets.ROOT, "build"))
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
@@ -22,12 +22,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused"]
 INSTRUCTIONS = {"FROM", "ARG", "COPY", "RUN", "ENV", "USER", "WORKDIR", "CMD", "ENTRYPOINT", "LABEL"}
 
 
-class SnippetTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class SnippetTest(FolderTest):
     def run_ok(self, *command, **environment):
         ended = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                env={**os.environ, **environment}, timeout=300, cwd=self.folder)
@@ -40,19 +35,13 @@ class SnippetTest(unittest.TestCase):
                 check(snippet)
         return len(found)
 
-    def source(self, snippet, suffix):
-        path = os.path.join(self.folder, "snippet" + suffix)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(snippet.program())
-        return path
-
     def compile_and_run(self, snippet, suffix, *compiler):
-        path = self.source(snippet, suffix)
+        path = self.write("snippet" + suffix, snippet.program())
         if not re.search(r"\bmain\s*\(", snippet.program()):
             self.run_ok(*compiler, *WARNINGS, *INCLUDES, "-fsyntax-only", path)
             return
         libraries = os.path.join(BUILD, "lib")
-        program = os.path.join(self.folder, "program")
+        program = self.path("program")
         self.run_ok(*compiler, *WARNINGS, *INCLUDES, path, "-L" + libraries, "-Wl,-rpath," + libraries, "-Wl,--as-needed", "-lgdrkit_shmem", "-lgdrkit",
                     "-lgdrapi", "-o", program)
         if "shmem.h" in snippet.program():
@@ -73,12 +62,11 @@ class Cxx(SnippetTest):
 
 class Cuda(SnippetTest):
     def setUp(self):
-        super().setUp()
         if shutil.which(NVCC) is None:
             self.skipTest("nvcc is missing: the blocks of CUDA are not compiled")
 
     def compile(self, snippet):
-        self.run_ok(NVCC, "-std=c++17", "-arch=compute_75", *INCLUDES, "-c", self.source(snippet, ".cu"), "-o", os.devnull)
+        self.run_ok(NVCC, "-std=c++17", "-arch=compute_75", *INCLUDES, "-c", self.write("snippet.cu", snippet.program()), "-o", os.devnull)
 
     def test_blocks(self):
         self.for_each("cuda", self.compile)
@@ -106,9 +94,7 @@ class Data(SnippetTest):
 
     def test_cmake(self):
         def check(snippet):
-            path = os.path.join(self.folder, "snippet.cmake")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(f"if(FALSE)\n{snippet.text}endif()\n")
+            path = self.write("snippet.cmake", f"if(FALSE)\n{snippet.text}endif()\n")
             self.run_ok(os.environ.get("GDRKIT_CMAKE", "cmake"), "-P", path)
 
         self.for_each("cmake", check)
@@ -129,16 +115,10 @@ class Rules(unittest.TestCase):
         source = ("/** @brief Maps.\n *\n * @code{.c}\n * int result = 0;\n * (void)result;\n * @endcode\n * <!-- compile with shmem_kernel -->\n"
                   " * @code{.cu}\n * x\n * @endcode\n * @code{.c}\n * int main(void) { return 0; }\n * @endcode\n * @code{.c}\n * static int f(void) {\n"
                   " *   return 0;\n * }\n * @endcode */\n")
-        original = snippets.repo.read
-        self.addCleanup(setattr, snippets.repo, "read", original)
-        snippets.repo.read = lambda root, name: source if name == path else original(root, name)
-        found = [(snippet.language, snippet.wrapper, snippet.place.rsplit(":", 1)[1]) for snippet in snippets.snippets_of_header(path)]
+        with mock.patch.object(snippets.repo, "read", return_value=source):
+            found = [(snippet.language, snippet.wrapper, snippet.place.rsplit(":", 1)[1]) for snippet in snippets.snippets_of_header(path)]
         self.assertEqual(found, [("c", "header_function", "3"), ("cuda", "shmem_kernel", "8"), ("c", None, "11"), ("c", "header_file", "14")])
 
 
 if __name__ == "__main__":
-    result = unittest.main(exit=False).result
-    if result.skipped and len(result.skipped) == result.testsRun:
-        print(result.skipped[0][1])
-        sys.exit(77)
-    sys.exit(not result.wasSuccessful())
+    main()

@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import unittest
+
+from cases import FolderTest
 
 SOURCE, CMAKE = os.environ["GDRKIT_SOURCE"], os.environ["GDRKIT_CMAKE"]
 # Tool -> the variables that omit it; with it, CMake finds a fake that always succeeds.
@@ -82,11 +83,10 @@ def installed_from(build):
     return {path for path in found if not path.endswith("install_local_manifest.txt")}
 
 
-class FreshBuild(unittest.TestCase):
+class FreshBuild(FolderTest):
     def setUp(self):
-        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="gdrkit-fresh-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.tree = os.path.join(self.folder, "tree")
+        self.folder = os.path.realpath(self.folder)
+        self.tree = self.path("tree")
 
         def ignore(folder, names):
             left_out = {name for name in names if name.startswith(("build", ".git", "dist"))} if folder == SOURCE else set()
@@ -95,23 +95,17 @@ class FreshBuild(unittest.TestCase):
         shutil.copytree(SOURCE, self.tree, ignore=ignore, symlinks=True)
 
     def tool(self, name, text="exit 0"):
-        path = os.path.join(self.folder, "bin", name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"#!/bin/sh\n{text}\n")
-        os.chmod(path, 0o755)
+        self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n", 0o755)
 
     def nanobind(self):
-        package = os.path.join(self.folder, "python", "nanobind")
-        os.makedirs(package)
+        package = self.path("python", "nanobind")
         for name, text in (("__init__.py", ""), ("__main__.py", f"print({package!r})\n"), ("nanobind-config.cmake", NANOBIND)):
-            with open(os.path.join(package, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            self.write(f"{package}/{name}", text)
 
     def expect_all_is_built(self, tools):
         build = os.path.join(self.tree, "build")
-        targets = os.path.join(self.folder, "targets")
-        for path in (build, os.path.join(self.folder, "bin"), os.path.join(self.folder, "python")):
+        targets = self.write("targets", "")
+        for path in (build, self.path("bin"), self.path("python")):
             shutil.rmtree(path, ignore_errors=True)
         left_out = [f"-D{variable}=OFF" for tool in TOOLS if tool not in tools for variable in TOOLS[tool]]
         if "nanobind" in tools:
@@ -121,14 +115,11 @@ class FreshBuild(unittest.TestCase):
         # Builds nothing, and logs the targets; tests are not installed.
         self.tool("cmake", f'case "$1" in\n--build) shift 2; while [ "$1" != --target ]; do shift; done; shift; echo "$@" >>{targets} ;;\n'
                            f'--version) exec {CMAKE} --version ;;\n*) exec {CMAKE} "$@" -DGDRKIT_BUILD_TESTS=OFF {" ".join(left_out)} ;;\nesac')
-        with open(targets, "w", encoding="utf-8"):
-            pass
-        environment = {**os.environ, "PATH": os.path.join(self.folder, "bin") + ":" + os.environ["PATH"], "PYTHONPATH": os.path.join(self.folder, "python")}
+        environment = {**os.environ, "PATH": self.path("bin") + ":" + os.environ["PATH"], "PYTHONPATH": self.path("python")}
         ended = subprocess.run(["bash", "run", "build", "--offline"], cwd=self.tree, env=environment, text=True, check=False,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(ended.returncode, 0, ended.stdout)
-        with open(targets, encoding="utf-8") as file:
-            made = made_by(file.read().split(), build)
+        made = made_by(self.read(targets).split(), build)
         if "nanobind" in tools and os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
             self.assertIn(os.path.join(build, "python", "gdrkit", "_core.pyi"), made)
         installed = installed_from(build)

@@ -8,8 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from cases import FolderTest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KERNEL = os.path.join(SOURCE, "kernel")
@@ -25,34 +26,22 @@ clean:
 """
 
 
-class CompilerTest(unittest.TestCase):
+class CompilerTest(FolderTest):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="gdrkit-compiler-")
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.bin = os.path.join(self.folder, "bin")
-        self.headers = os.path.join(self.folder, "headers")
-        self.record = os.path.join(self.folder, "record")
-        os.mkdir(self.bin)
-        with open(os.path.join(KERNEL, "compat", "features.txt"), encoding="utf-8") as file:
-            choices = ["CANARY"] + [line.split(":")[1].split()[0] for line in file if re.match(r"\w+:", line)]
-        self.write("headers/Makefile", LINUX_MAKEFILE.format(record=self.record, choices=" ".join(choices)))
+        self.headers = self.path("headers")
+        features = self.read(KERNEL, "compat", "features.txt")
+        choices = " ".join(["CANARY", *re.findall(r"(?m)^\w+: *(\S+)", features)])
+        self.write("headers/Makefile", LINUX_MAKEFILE.format(record=self.path("record"), choices=choices))
         self.compiler("gcc", "88")  # the machine's own
 
-    def write(self, path, text):
-        path = os.path.join(self.folder, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
     def compiler(self, name, version):
-        os.chmod(self.write(f"bin/{name}", f"#!/bin/sh\necho {version}\n"), 0o755)
+        self.write(f"bin/{name}", f"#!/bin/sh\necho {version}\n", 0o755)
 
     def run_it(self, *command, **variables):
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("CC", "LLVM", "CROSS_COMPILE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
         # /usr/bin has shells, make and compilers, but none of the versions that the tests use.
-        environment.update(PATH=f"{self.bin}:/usr/bin:/bin", **variables)
+        environment.update(PATH=f"{self.path('bin')}:/usr/bin:/bin", **variables)
         return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
 
     def found(self, config, file="include/config/auto.conf", **variables):
@@ -101,7 +90,7 @@ class KernelCompiler(CompilerTest):
         for tool in LLVM_TOOLS:
             self.compiler(f"{tool}-97", "97.1.7")
         self.assertEqual(self.found(OTHER_CLANG + LLD), (0, "LLVM=-97"))
-        os.remove(os.path.join(self.bin, "clang-97"))
+        os.remove(self.path("bin", "clang-97"))
         self.compiler("clang", "97.1.1")
         for tool in LLVM_TOOLS:
             self.compiler(tool, "97.1.1")
@@ -116,15 +105,14 @@ class KernelCompiler(CompilerTest):
 class KernelBuild(CompilerTest):
     def tree(self):
         """Makes a copy of the files that DKMS builds."""
-        tree = os.path.join(self.folder, "tree")
+        tree = self.path("tree")
         shutil.copytree(KERNEL, tree, ignore=shutil.ignore_patterns("rig", "tests", "fake_*"), dirs_exist_ok=True)
         return tree
 
     def make(self, *arguments, **variables):
         self.write("record", "")
         ended = self.run_it("make", "-C", self.tree(), f"KDIR={self.headers}", *arguments, **variables)
-        with open(self.record, encoding="utf-8") as file:
-            return ended, file.read().splitlines()
+        return ended, self.read("record").splitlines()
 
     def test_make_passes_the_compiler_to_probes_and_modules(self):
         self.write("headers/include/config/auto.conf", OTHER_GCC)
@@ -145,19 +133,15 @@ class KernelBuild(CompilerTest):
         self.assertEqual(self.make()[1], ["CC=cc LLVM=-97"] * 2)
 
     def plant_driver(self):
-        root = os.path.join(self.folder, "root")
-        driver = os.path.join(root, "usr", "src", "nvidia-580.1")
-        os.makedirs(os.path.join(driver, "nvidia"))
-        shutil.copy(os.path.join(KERNEL, "include", "nv-p2p.h"), os.path.join(driver, "nvidia"))
+        self.write("root/usr/src/nvidia-580.1/nvidia/nv-p2p.h", self.read(KERNEL, "include", "nv-p2p.h"))
         self.write("root/usr/src/nvidia-580.1/Module.symvers", "0x1\tnvidia_p2p_get_pages\tnvidia\tEXPORT_SYMBOL\t\n")
-        return root
+        return self.path("root")
 
     def test_dkms_and_insmod_report_a_missing_compiler_before_building(self):
         self.write("headers/include/config/auto.conf", OTHER_GCC)
         root = self.plant_driver()
         prepare = os.path.join(self.tree(), "dkms_prepare.sh")
-        with open(os.path.join(KERNEL, "dkms.conf"), encoding="utf-8") as file:
-            self.assertIn('\nPRE_BUILD="dkms_prepare.sh ${kernelver} ${kernel_source_dir}"\n', file.read())
+        self.assertIn('\nPRE_BUILD="dkms_prepare.sh ${kernelver} ${kernel_source_dir}"\n', self.read(KERNEL, "dkms.conf"))
         for command in ((prepare, "7.1.0", self.headers), (prepare, "--check", "7.1.0", self.headers)):
             ended = self.run_it("bash", *command, GDRKIT_ROOT=root)
             self.assertEqual(ended.returncode, 1)
@@ -176,10 +160,10 @@ class KernelBuild(CompilerTest):
 
 class MaintainerScripts(CompilerTest):
     def test_a_failed_build_does_not_fail_dpkg(self):
-        os.chmod(self.write("dkms_install.sh", "#!/bin/sh\necho the build failed\nexit 1\n"), 0o755)
+        self.write("dkms_install.sh", "#!/bin/sh\necho the build failed\nexit 1\n", 0o755)
         for script, step in (("postinst", "configure"), ("postinst", "triggered"), ("prerm", "remove"), ("prerm", "upgrade")):
-            with open(os.path.join(SOURCE, "packaging", "debian", f"gdrkit-dkms.{script}"), encoding="utf-8") as file:
-                text = file.read().replace("/usr/src/gdrkit-#MODULES_VERSION#", self.folder)
+            text = self.read(SOURCE, "packaging", "debian", f"gdrkit-dkms.{script}")
+            text = text.replace("/usr/src/gdrkit-#MODULES_VERSION#", self.folder)
             ended = self.run_it("sh", "-c", text, "script", step)
             self.assertEqual(ended.returncode, 0, ended.stdout)
             self.assertIn("the build failed\ngdrkit-dkms: cannot ", ended.stdout)

@@ -8,8 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from cases import FolderTest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = os.path.join(os.path.dirname(os.environ["GDRKIT_BIN"]), "lib")
@@ -30,13 +31,7 @@ def stanza(package):
                      text_of("packaging", "debian", "control"), re.MULTILINE | re.DOTALL).group(1)
 
 
-class PackageTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="gdrkit-package-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-
-class PackageLists(PackageTest):
+class PackageLists(FolderTest):
     def test_every_component_is_a_package_of_both_systems(self):
         rules = "".join(text_of(*path) for path in (("cmake", "GdrkitInstall.cmake"), ("cmake", "GdrkitManPages.cmake"),
                                                     ("cmake", "GdrkitModules.cmake"), ("transfer", "mpi_plugins.cmake")))
@@ -75,9 +70,12 @@ class PackageLists(PackageTest):
             self.assertRegex(spec, rf"(?m)^Conflicts: +{name}\b")
 
 
-class ManPages(PackageTest):
-    def test_every_library_function_has_a_man_page(self):
+class ManPages(FolderTest):
+    def make_pages(self):
         subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
+
+    def test_every_library_function_has_a_man_page(self):
+        self.make_pages()
         for library in ("libgdrkit.so", "libgdrkit_shmem.so", "libgdrapi.so"):
             symbols = subprocess.run(["nm", "-D", "--defined-only", os.path.join(LIBRARIES, library)], check=True, text=True,
                                      stdout=subprocess.PIPE).stdout
@@ -85,10 +83,8 @@ class ManPages(PackageTest):
             functions = re.findall(r" T (gdr\w+)(?!\S*_PRIVATE)(?:@|$)", symbols, re.MULTILINE)
             self.assertGreater(len(functions), 15, library)
             for name in functions:
-                with open(os.path.join(self.folder, "man3", name + ".3"), encoding="utf-8") as file:
-                    link = re.fullmatch(r"\.so man3/(\w+)\.3\n", file.read())
-                with open(os.path.join(self.folder, "man3", link.group(1) + ".3"), encoding="utf-8") as file:
-                    page = file.read()
+                link = re.fullmatch(r"\.so man3/(\w+)\.3\n", self.read("man3", name + ".3"))
+                page = self.read("man3", link.group(1) + ".3")
                 self.assertRegex(page, rf"(?m)^([a-z].*\b{name}\(|#define {name} )")
                 self.assertRegex(page, rf"\.SH NAME\n(.*, )?{name}[, ]")
 
@@ -101,35 +97,27 @@ class ManPages(PackageTest):
                                ".PP\n.in +2n\n.nf\nf();\n.fi\n.in")
 
     def test_keeps_the_text_of_comments(self):
-        subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
-        with open(os.path.join(self.folder, "man3", "gdrkit.3"), encoding="utf-8") as file:
-            page = file.read()
+        self.make_pages()
+        page = self.read("man3", "gdrkit.3")
         self.assertIn("Copies several segments from the device, in any order.", page)
         self.assertNotIn("SPDX", page)
         self.assertNotIn("#ifndef", page)
         if shutil.which("man"):
-            warned = subprocess.run(["man", "--warnings", "-l", os.path.join(self.folder, "man3", "gdrkit.3")], text=True,
+            warned = subprocess.run(["man", "--warnings", "-l", self.path("man3", "gdrkit.3")], text=True,
                                     env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "140"}, capture_output=True, check=True)
             self.assertEqual(warned.stderr, "")
 
 
-class Archive(PackageTest):
+class Archive(FolderTest):
     def setUp(self):
-        super().setUp()
         scripts = os.path.join(SOURCE, "packaging", "archive")
-        os.makedirs(os.path.join(self.folder, "files", "share", "gdrkit"))
+        os.makedirs(self.path("files", "share", "gdrkit"))
         shutil.copy(os.path.join(scripts, "install.sh"), self.folder)
-        shutil.copy(os.path.join(scripts, "uninstall.sh"), os.path.join(self.folder, "files", "share", "gdrkit"))
+        shutil.copy(os.path.join(scripts, "uninstall.sh"), self.path("files", "share", "gdrkit"))
         for path in ("bin/gdrkit", "lib/libgdrkit.so.0.1", "share/man/man1/gdrkit.1", "share/one word/two"):
-            self.write(os.path.join("files", path))
-        os.symlink("gdrkit", os.path.join(self.folder, "files", "bin", "gdrcopy_sanity"))
-        self.prefix = os.path.join(self.folder, "prefix")
-
-    def write(self, path):
-        path = os.path.join(self.folder, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(path)
+            self.write(f"files/{path}", path)
+        os.symlink("gdrkit", self.path("files", "bin", "gdrcopy_sanity"))
+        self.prefix = self.path("prefix")
 
     def run_script(self, name, *arguments):
         return subprocess.run(["sh", name, *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -139,12 +127,12 @@ class Archive(PackageTest):
         return sorted(os.path.relpath(os.path.join(at, name), folder) for at, folders, names in os.walk(folder) for name in folders + names)
 
     def test_installs_all_files_and_removes_them(self):
-        self.write("prefix/share/of another program")
+        self.write("prefix/share/of another program", "")
         os.makedirs(os.path.join(self.prefix, "lib"))  # empty, and not ours
         ended = self.run_script("install.sh", "--prefix", self.prefix)
         self.assertEqual(ended.returncode, 0, ended.stdout)
         self.assertEqual(os.readlink(os.path.join(self.prefix, "bin", "gdrcopy_sanity")), "gdrkit")
-        for path in self.below(os.path.join(self.folder, "files")):
+        for path in self.below(self.path("files")):
             self.assertTrue(os.path.lexists(os.path.join(self.prefix, path)), path)
         ended = self.run_script(os.path.join(self.prefix, "share", "gdrkit", "uninstall.sh"))
         self.assertEqual(ended.returncode, 0, ended.stdout)
@@ -152,7 +140,7 @@ class Archive(PackageTest):
 
     def test_second_installation_replaces_the_first(self):
         self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)
-        os.rename(os.path.join(self.folder, "files", "lib", "libgdrkit.so.0.1"), os.path.join(self.folder, "files", "lib", "libgdrkit.so.0.2"))
+        os.rename(self.path("files", "lib", "libgdrkit.so.0.1"), self.path("files", "lib", "libgdrkit.so.0.2"))
         self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)
         self.assertEqual(os.listdir(os.path.join(self.prefix, "lib")), ["libgdrkit.so.0.2"])
 

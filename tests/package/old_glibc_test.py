@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from cases import FolderTest
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 GLIBC = os.path.join(SOURCE, "packaging", "glibc")
@@ -44,19 +46,19 @@ def run(*command, **options):
     return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
 
 
-class LinkedTest(unittest.TestCase):
+class LinkedTest(FolderTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="gdrkit-old-glibc-")
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        made = run(sys.executable, "-B", os.path.join(GLIBC, "old_glibc.py"), cls.folder, "2.28", CC)
+        cls.glibc = tempfile.mkdtemp(prefix="gdrkit-old-glibc-")
+        cls.addClassCleanup(shutil.rmtree, cls.glibc)
+        made = run(sys.executable, "-B", os.path.join(GLIBC, "old_glibc.py"), cls.glibc, "2.28", CC)
         assert made.returncode == 0, made.stdout
-        cls.object = os.path.join(cls.folder, "program.o")
+        cls.object = os.path.join(cls.glibc, "program.o")
         made = run(*CXX, "-std=c++20", "-O1", "-fPIC", "-c", os.path.join(HERE, "old_glibc_program.cpp"), "-o", cls.object)
         assert made.returncode == 0, made.stdout
 
     def link(self, name, *options):
-        path = os.path.join(self.folder, name)
+        path = self.path(name)
         made = run(*CXX, self.object, *options, "-o", path)
         self.assertEqual(made.returncode, 0, made.stdout)
         return path
@@ -67,7 +69,7 @@ class LinkedTest(unittest.TestCase):
 
 class OldGlibc(LinkedTest):
     def test_program_runs_without_newer_symbols(self):
-        program = self.link("program", *STATIC, f"-L{self.folder}", "-Wl,--wrap=__libc_start_main")
+        program = self.link("program", *STATIC, f"-L{self.glibc}", "-Wl,--wrap=__libc_start_main")
         checked = self.check(program)
         self.assertEqual(checked.returncode, 0, checked.stdout)
         self.assertRegex(checked.stdout, r"GLIBC_2\.\d")
@@ -78,18 +80,16 @@ class OldGlibc(LinkedTest):
         self.assertEqual([name for name in needed if name.startswith("ld-")], needed[needed.index("libc.so.6") + 1:])
 
     def test_a_library_hides_its_bundled_symbols(self):
-        library = self.link("library.so", "-shared", *STATIC, "-Wl,--exclude-libs,ALL", f"-L{self.folder}")
+        library = self.link("library.so", "-shared", *STATIC, "-Wl,--exclude-libs,ALL", f"-L{self.glibc}")
         symbols = run("nm", "-D", "--defined-only", library).stdout
         for name in ("_dl_find_object", "__libc_single_threaded", "pthread_cond_clockwait"):
             self.assertNotIn(name, symbols)
 
     def test_thread_waits_during_library_loading(self):
         """dlopen holds the loader's lock while constructors run, so a wait that needs this lock would never end."""
-        source = os.path.join(self.folder, "waiting.cpp")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(WAITING)
-        library = os.path.join(self.folder, "waiting.so")
-        made = run(*CXX, "-std=c++20", "-fPIC", "-shared", source, *STATIC, f"-L{self.folder}", "-pthread", "-o", library)
+        library = self.path("waiting.so")
+        made = run(*CXX, "-std=c++20", "-fPIC", "-shared", self.write("waiting.cpp", WAITING), *STATIC, f"-L{self.glibc}", "-pthread",
+                   "-o", library)
         self.assertEqual(made.returncode, 0, made.stdout)
         loaded = run(sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library, timeout=60)
         self.assertEqual((loaded.returncode, loaded.stdout), (0, "waited\n"))
@@ -103,33 +103,24 @@ class OldGlibc(LinkedTest):
         self.assertIn(f"GLIBC_{'.'.join(map(str, max(needs)))}", checked.stdout)
 
     def test_check_detects_a_newer_cxx_library(self):
-        source = os.path.join(self.folder, "cxx.s")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(".globl planted\nplanted: .zero 8\n.section .note.GNU-stack\n")
-        script = os.path.join(self.folder, "cxx.map")
-        with open(script, "w", encoding="ascii") as file:
-            file.write("GLIBCXX_3.4.30 { planted; };\n")
-        own = os.path.join(self.folder, "libplanted.so")
+        source = self.write("cxx.s", ".globl planted\nplanted: .zero 8\n.section .note.GNU-stack\n")
+        script = self.write("cxx.map", "GLIBCXX_3.4.30 { planted; };\n")
+        own, library = self.path("libplanted.so"), self.path("user.so")
         self.assertEqual(run(CC, "-shared", "-nostdlib", source, f"-Wl,--version-script={script}", "-o", own).returncode, 0)
-        user = os.path.join(self.folder, "user.c")
-        with open(user, "w", encoding="ascii") as file:
-            file.write("extern int planted; int* use(void) { return &planted; }\n")
-        self.assertEqual(run(CC, "-shared", "-nostdlib", "-fPIC", user, own, "-o", os.path.join(self.folder, "user.so")).returncode, 0)
-        checked = self.check(os.path.join(self.folder, "user.so"))
+        user = self.write("user.c", "extern int planted; int* use(void) { return &planted; }\n")
+        self.assertEqual(run(CC, "-shared", "-nostdlib", "-fPIC", user, own, "-o", library).returncode, 0)
+        checked = self.check(library)
         self.assertEqual(checked.returncode, 1)
         self.assertIn("GLIBCXX is above 3.4.25", checked.stdout)
 
     def test_check_detects_exports_of_the_cxx_library(self):
         exporting = self.link("exporting.so", "-shared", *STATIC)
         self.assertIn("of the C++ library", self.check(exporting).stdout)
-        empty = os.path.join(self.folder, "empty")
-        os.makedirs(empty, exist_ok=True)
-        self.assertEqual(self.check(empty).returncode, 1)
+        self.assertEqual(self.check(tempfile.mkdtemp(dir=self.folder)).returncode, 1)
 
     def test_packages_and_wheels_are_linked_for_glibc_2_28(self):
         for name, line in (("CMakePresets.json", '"GDRKIT_GLIBC": "2.28"'), ("pyproject.toml", 'GDRKIT_GLIBC = "2.28"')):
-            with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
-                self.assertIn(line, file.read(), name)
+            self.assertIn(line, self.read(SOURCE, name), name)
 
 
 if __name__ == "__main__":
