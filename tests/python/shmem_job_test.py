@@ -9,20 +9,6 @@ import tempfile
 import pytest
 from jobs import expect_each_once, run_all_well, run_job, run_ok
 
-RING = """
-import gdrkit.shmem as shmem
-with shmem.init():
-    pe, n_pes = shmem.my_pe(), shmem.n_pes()
-    inbox, signal = shmem.zeros(1000, "int64"), shmem.zeros(1, "uint64")
-    for turn in range(1, 21):
-        numbers = b"".join((1000 * pe + i + turn).to_bytes(8, "little") for i in range(1000))
-        shmem.put_signal(inbox, numbers, signal, turn, (pe + 1) % n_pes)
-        shmem.signal_wait_until(signal, ">=", turn)
-        assert shmem.load(inbox[999], pe) == 1000 * ((pe - 1) % n_pes) + 999 + turn
-        shmem.barrier_all()
-    print("PE", pe, "of", n_pes)
-"""
-
 COLLECTIVES = """
 import gdrkit.shmem as shmem, struct
 with shmem.init() as job:
@@ -143,12 +129,6 @@ with shmem.init():
         print("ended:", error, flush=True)
         import os; os._exit(0)
 """
-
-
-@pytest.mark.parametrize("n_pes", [1, 2, 3])
-def test_torchrun_variables_start_a_job(n_pes):
-    outputs = run_all_well(n_pes, RING)
-    assert sorted(outputs) == [f"PE {pe} of {n_pes}\n" for pe in range(n_pes)]
 
 
 def test_runs_collectives_on_teams():
