@@ -88,8 +88,7 @@ class BashCompletion(Test):
 
 class OtherShells(Test):
     def check(self, name, *options):
-        ended = run("gdrkit", "completion", name)
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrkit", "completion", name)
         for subcommand in subcommands():
             self.assertIn(subcommand, ended.out)
             for option in long_options("gdrkit", subcommand):
@@ -115,10 +114,7 @@ class OtherShells(Test):
             self.assertEqual([line.split("\t")[0] for line in ended.stdout.splitlines()], wanted, ended.stderr)
 
     def test_rejects_unknown_shells(self):
-        for words in ((), ("tcsh",), ("bash", "zsh")):
-            ended = run("gdrkit", "completion", *words)
-            self.assertEqual((ended.code, ended.out), (2, ""), words)
-            self.assertIn("bash, zsh or fish", ended.err)
+        self.assert_rejected(["completion"], [(words, "bash, zsh or fish") for words in ((), ("tcsh",), ("bash", "zsh"))])
 
 
 if __name__ == "__main__":

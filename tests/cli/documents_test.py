@@ -70,8 +70,7 @@ class JsonFile(DocumentTest):
 
     def test_report_writes_a_page_and_a_document(self):
         run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
-        ended = run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("page.json"))
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrkit", "report", self.path("a.json"), "--json=" + self.path("page.json"))
         self.assertTrue(ended.out.endswith("</html>\n"), ended.out[-100:])
         page = self.load("page.json")
         self.assertEqual(json.loads(run("gdrkit", "report", "--json", self.path("a.json")).out), page)
@@ -82,8 +81,7 @@ class JsonFile(DocumentTest):
         self.assert_failed(run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("a.json")), 2, "is an input")
 
     def test_gdrcopy_names_do_the_same(self):
-        ended = run("gdrcopy_copybw", *SMALL, "--json=" + self.path("a.json"))
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrcopy_copybw", *SMALL, "--json=" + self.path("a.json"))
         self.assertRegex(ended.lines[0], NOTE)
         self.assertRegex(ended.out, r"(?m)^write BW: ")
         self.assertEqual(self.load("a.json")["tool"], "copybw")
@@ -96,9 +94,7 @@ class JsonFile(DocumentTest):
     def test_an_unwritable_file_is_rejected_before_measuring(self):
         for path in (self.path("no/such/folder.json"), self.folder):
             for tool in ("copylat", "bench", "sanity", "info"):
-                ended = run("gdrkit", tool, "--json=" + path)
-                self.assertEqual((ended.code, ended.out), (2, ""), (tool, ended.err))
-                self.assertIn("cannot write " + path, ended.err)
+                self.assert_rejected([tool], [(("--json=" + path,), "cannot write " + path)])
 
     def test_an_empty_name_is_rejected(self):
         self.assert_failed(run("gdrkit", "info", "--json="), 2, "--json")

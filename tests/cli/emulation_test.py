@@ -99,8 +99,7 @@ class Emulated(Test):
         ended = run("gdrkit", "copybw", "--emulated", "--backend", "rm", environment={})
         self.assert_failed(ended, 2, "cannot combine --emulated with --backend rm; omit one")
         for words in (("--backend", "emulated"), ()):
-            ended = run("gdrkit", "copybw", *ARGUMENTS["copybw"], "--emulated", *words, environment={"GDRKIT_BACKEND": "rm"})
-            self.assertEqual(ended.code, 0, ended.err)
+            ended = self.run_ok("gdrkit", "copybw", *ARGUMENTS["copybw"], "--emulated", *words, environment={"GDRKIT_BACKEND": "rm"})
             self.assertTrue(re.match(NOTE, ended.lines[0]))
 
 

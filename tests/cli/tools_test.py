@@ -16,15 +16,13 @@ FAULTY = "../tests/faulty_sanity/"  # of faulty_sanity/
 
 class Program(Test):
     def test_help_lists_every_subcommand(self):
-        ended = run("gdrkit", "--help")
-        self.assertEqual(ended.code, 0)
+        ended = self.run_ok("gdrkit", "--help")
         for name in subcommands():
             self.assertRegex(ended.out, rf"(?m)^  {name} ")
 
     def test_every_subcommand_has_help_with_an_example(self):
         for name in subcommands():
-            ended = run("gdrkit", name, "--help")
-            self.assertEqual(ended.code, 0, name)
+            ended = self.run_ok("gdrkit", name, "--help")
             self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
             # report and doctor open no device; bandwidth opens all, maps nothing.
             common = {"report": (), "bind": ("--dry-run",), "env": ("--format",), "topo": ("--json",), "snapshot": (),
@@ -67,8 +65,7 @@ class Program(Test):
 
 class Info(Test):
     def test_text_lists_backends_copy_kernels_and_settings(self):
-        ended = run("gdrkit", "info")
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrkit", "info")
         self.assertRegex(ended.lines[0], "^NOTE: .*emulated")
         self.assertRegex(ended.out, r"(?m)^gdrkit \d+\.\d+\.\d+, backend emulated$")
         self.assertRegex(ended.out, r"(?m)^  rm +(not )?usable")
@@ -137,8 +134,7 @@ def copybw_test(size, offset=0, writes=20, reads=5):
 
 class Copybw(Test):
     def test_lines(self):
-        ended = run("gdrcopy_copybw", "-w", "20", "-r", "5")
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrcopy_copybw", "-w", "20", "-r", "5")
         self.assert_lines(ended.lines, COPYBW_HEAD + copybw_test(131072) + TAIL)
 
     def test_sweep_stops_below_the_size(self):
@@ -147,8 +143,7 @@ class Copybw(Test):
         self.assert_lines(ended.lines, COPYBW_HEAD + tests + TAIL)
 
     def test_offset_and_rounding_and_hexadecimal(self):
-        ended = run("gdrcopy_copybw", "-s", "0x3e8", "-c", "10", "-o", "12", "-w", "20", "-r", "5", "-a", "cuMemCreate")
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrcopy_copybw", "-s", "0x3e8", "-c", "10", "-o", "12", "-w", "20", "-r", "5", "-a", "cuMemCreate")
         self.assertIn("testing size: 1000\nrounded size: 65536\ngpu alloc fn: cuMemCreate\n", ended.out)
         self.assert_lines(ended.lines[-7:], copybw_test(10, 12) + TAIL)
 
@@ -173,8 +168,7 @@ class Copybw(Test):
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
 
     def test_prints_the_gdrkit_table(self):
-        ended = run("gdrkit", "copybw", "--size", "1000", "--write-iterations", "5", "--read-iterations", "5")
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrkit", "copybw", "--size", "1000", "--write-iterations", "5", "--read-iterations", "5")
         self.assertRegex(ended.lines[0], "^" + NOTE + "$")
         self.assertRegex(ended.lines[-1], rf"^ +1000 +{FLOAT} +{FLOAT}  yes$")
 
@@ -273,8 +267,7 @@ class CopylatRaw(Test):
             self.assertEqual(row["is_within_limit"], row["library_" + side] <= row["limit_ns"])
 
     def test_text_has_a_verdict_a_row_and_a_summary(self):
-        ended = run("gdrkit", "copylat", "--raw", "-s", "16", "--rounds", "3", "--batch-us", "50")
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrkit", "copylat", "--raw", "-s", "16", "--rounds", "3", "--batch-us", "50")
         rows = [line for line in ended.lines if re.match(r"(to|from)_device +\d", line)]
         self.assertEqual(len(rows), 10)
         for row in rows:
@@ -338,13 +331,11 @@ class SanityRunner(Test):
                            r"     FORCE_PCIE unsupported.*"])
 
     def test_no_summary(self):
-        ended = run("gdrcopy_sanity", "-s", "-t", "basic_cumemalloc")
-        self.assertEqual(ended.code, 0)
+        ended = self.run_ok("gdrcopy_sanity", "-s", "-t", "basic_cumemalloc")
         self.assert_lines(ended.lines, [NOTE])
 
     def test_list(self):
-        ended = run("gdrcopy_sanity", "-l")
-        self.assertEqual(ended.code, 0)
+        ended = self.run_ok("gdrcopy_sanity", "-l")
         self.assertEqual(ended.lines[0], "List of all available tests:")
         blank = ended.lines.index("")
         self.assertEqual(ended.lines[1].strip(), "attributes_sanity")
@@ -377,8 +368,7 @@ class SanityRunner(Test):
         self.assertFalse(document["ok"])
 
     def test_prints_every_verdict_with_its_reason(self):
-        ended = run(FAULTY + "gdrkit", "sanity", "-t", "passes", "-t", "is_waived")
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok(FAULTY + "gdrkit", "sanity", "-t", "passes", "-t", "is_waived")
         self.assertRegex(ended.out, r"(?m)^PASSED passes +[0-9.]+ s$")
         self.assertRegex(ended.out, r"(?m)^WAIVED is_waived +[0-9.]+ s  it always is$")
 

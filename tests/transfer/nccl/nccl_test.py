@@ -71,18 +71,16 @@ class NcclTable(Test):
             # Without ncclGather, ncclScatter and ncclAlltoAll, gdrkit uses sends and receives.
             for library in (LIBRARY, ("--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"))):
                 for root in ("0", "3"):
-                    ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", test, *library, "-b", "4K", "-e", "4K",
-                                "-n", "2", "-m", "2", "-r", root, "-g", "2", environment=emulated(4))
-                    self.assertEqual(ended.code, 0, ended.err)
+                    ended = self.run_ok("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", test, *library, "-b", "4K", "-e", "4K",
+                                         "-n", "2", "-m", "2", "-r", root, "-g", "2", environment=emulated(4))
                     (found,) = rows_of(ended.lines)
                     self.assertEqual((found[8], found[12]), ("0", "N/A" if test == "alltoall" else "0"), (test, library, root))
                     self.assertEqual(found[4], root if test in ("gather", "scatter") else "-1")
 
     def test_skips_sizes_smaller_than_a_block_per_rank(self):
         for test, call in (("alltoall", "ncclAlltoAll"), ("gather", "ncclGather"), ("scatter", "ncclScatter")):
-            ended = run("gdrkit", "nccl", test, *LIBRARY, "-b", "8", "-e", "8", "-n", "2", "-g", "2",
-                        environment=emulated(2, STAND_IN_NCCL_FAILS=call))
-            self.assertEqual(ended.code, 0, ended.err)
+            ended = self.run_ok("gdrkit", "nccl", test, *LIBRARY, "-b", "8", "-e", "8", "-n", "2", "-g", "2",
+                                 environment=emulated(2, STAND_IN_NCCL_FAILS=call))
             (found,) = rows_of(ended.lines)
             self.assertEqual((found[:2], found[8]), (["0", "0"], "0"), test)
 
@@ -116,16 +114,14 @@ class NcclTable(Test):
         self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
 
     def test_supports_processes_with_several_gpus(self):
-        ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
-                    environment=emulated(4))
-        self.assertEqual(ended.code, 0, ended.err)
+        ended = self.run_ok("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
+                             environment=emulated(4))
         self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
         self.assertEqual([int(line.split()[2]) for line in ended.lines if line.startswith("#  Rank")], [0, 1, 2, 3])
 
     def test_supports_all_types_and_reductions(self):
-        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "96", "-e", "96", "-n", "1", "-g", "3", "-d", "all", "-o",
-                    "all", environment=emulated(3))
-        self.assertEqual(ended.code, 0, ended.err + ended.out)
+        ended = self.run_ok("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "96", "-e", "96", "-n", "1", "-g", "3", "-d", "all", "-o",
+                             "all", environment=emulated(3))
         rows = rows_of(ended.lines)
         self.assertEqual([(found[2], found[3]) for found in rows],
                          [(name, op) for name in TYPES for op in ("sum", "prod", "max", "min", "avg")])

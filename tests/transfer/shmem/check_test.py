@@ -5,7 +5,6 @@
 import json
 import os
 import re
-import subprocess
 import unittest
 
 from program import BIN, NOTE, Test, run
@@ -13,6 +12,10 @@ from program import BIN, NOTE, Test, run
 QUICK = ("-e", "64K", "--rounds", "100")
 CHECKS = ("identity", "allocation", "puts", "gets", "scalars", "signals", "waiting", "atomics", "barriers",
           "streams", "teams", "collectives", "reductions", "growth", "registration")
+
+
+def info_with(**variables):
+    return run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", **variables})
 
 
 class ShmemInfo(Test):
@@ -40,40 +43,37 @@ class ShmemInfo(Test):
 
     def test_heap_sizes_accept_units(self):
         for text, heap in (("96m", "96.0 MiB"), ("96MiB", "96.0 MiB"), ("0.125G", "128 MiB"), ("0x6000000", "96.0 MiB")):
-            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_HEAP": text})
+            ended = info_with(GDRKIT_SHMEM_HEAP=text)
             self.assertRegex(ended.out, rf"(?m)^heap +{re.escape(heap)}, may", text)
         for name, text, why in (("GDRKIT_SHMEM_HEAP", "64MB", "write bytes, or K, M, G or T"),
                                 ("GDRKIT_SHMEM_HEAP_MAX", "-1", "write bytes, or K, M, G or T"),
                                 ("GDRKIT_SHMEM_TIMEOUT_S", "5m", "write a whole number of seconds")):
-            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: text})
-            self.assert_failed(ended, 1, f"gdrkit shmem: init: invalid {name}={text}; {why}")
+            self.assert_failed(info_with(**{name: text}), 1, f"gdrkit shmem: init: invalid {name}={text}; {why}")
 
     def test_reports_the_heap_of_nvshmem_programs(self):
         for text, reported in (("1.5g", ": programs that use nvshmem.h start with a heap of 1536 MiB"),
                                ("many", " is invalid; programs that use nvshmem.h fail to start")):
-            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "NVSHMEM_SYMMETRIC_SIZE": text})
+            ended = info_with(NVSHMEM_SYMMETRIC_SIZE=text)
             self.assertEqual(ended.code, 0, ended.err)
             self.assertIn(f"nvshmem    NVSHMEM_SYMMETRIC_SIZE={text}{reported}", ended.out)
             self.assertRegex(ended.out, r"(?m)^heap +64\.0 MiB, ")
 
     def test_reports_unknown_names_at_startup(self):
-        ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_ENGINE": "fast"})
+        ended = info_with(GDRKIT_ENGINE="fast")
         self.assert_failed(ended, 1, "invalid GDRKIT_ENGINE=fast: use one of cpu, lanes, copy_engine, mover, automatic\n")
-        program = os.path.join(BIN, "..", "examples", "shmem_pi")
-        ended = subprocess.run([program], env={**os.environ, "GDRKIT_BACKEND": "emulate"}, capture_output=True, text=True, check=False)
-        self.assertNotEqual(ended.returncode, 0)
-        self.assertIn('unknown backend "emulate"; set option backend or variable GDRKIT_BACKEND to one of: gdrdrv, dmabuf, rm, emulated', ended.stderr)
+        ended = run(os.path.join(BIN, "..", "examples", "shmem_pi"), environment={"GDRKIT_BACKEND": "emulate"})
+        self.assertNotEqual(ended.code, 0)
+        self.assertIn('unknown backend "emulate"; set option backend or variable GDRKIT_BACKEND to one of: gdrdrv, dmabuf, rm, emulated', ended.err)
 
     def test_an_invalid_switch_is_reported(self):
         for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):
-            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: "yes"})
+            ended = info_with(**{name: "yes"})
             self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: invalid {name}=yes: use 0 or 1\n"))
 
 
 class ShmemCheck(Test):
     def test_it_starts_two_pes_and_every_check_passes(self):
-        ended = run("gdrkit", "shmem", "check", *QUICK)
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.run_ok("gdrkit", "shmem", "check", *QUICK)
         self.assert_lines(
             ended.lines, [NOTE, r"2 PEs on gdrkit emulated device \(no GPU\)", r"check +operations +seconds +result"] +
             [rf"{name} +[1-9][0-9]* +[0-9.]+  ok" for name in CHECKS] + [rf"{len(CHECKS)} checks passed"])
@@ -92,8 +92,7 @@ class ShmemCheck(Test):
         self.assertEqual((document["n_pes"], document["ok"]), (1, True))
 
     def test_starts_no_pes_under_a_launcher(self):
-        ended = run("gdrkit", "run", "-n", "3", "--", f"{BIN}/gdrkit", "shmem", "check", "-t", "barriers", *QUICK)
-        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        ended = self.run_ok("gdrkit", "run", "-n", "3", "--", f"{BIN}/gdrkit", "shmem", "check", "-t", "barriers", *QUICK)
         self.assertEqual(ended.lines[1], "3 PEs on gdrkit emulated device (no GPU)")
 
 
