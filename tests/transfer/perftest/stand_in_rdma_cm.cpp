@@ -16,19 +16,19 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <string>
 
 #include "platform/vendor/rdma_cm_library.hpp"
 #include "platform/vendor/verbs_library.hpp"
+#include "transfer/perftest/stand_in.hpp"
 
 using namespace gdrkit::platform;
+using namespace stand_in;
 
 namespace {
 
@@ -52,20 +52,7 @@ struct StandInId : CmId {
   int unacknowledged = 0;
 };
 
-int objects = 0;
-std::map<std::string, int> calls;
-
-bool fails(const char* call) {
-  const char* const fault = std::getenv("GDRKIT_STAND_IN_FAULT");
-  char kind[16] = "";
-  char name[40] = "";
-  int number = 0;
-  if (fault == nullptr || std::sscanf(fault, "%15s %39s %d", kind, name, &number) != 3) return false;
-  if (std::string(name) != call || ++calls[name] != number) return false;
-  if (std::string(kind) == "kill") ::raise(SIGKILL);
-  errno = EIO;
-  return std::string(kind) == "fail";
-}
+bool fails(const char* call) { return fault.fails(call, EIO); }
 
 bool puts_requests_first() {
   const char* const fault = std::getenv("GDRKIT_STAND_IN_FAULT");
@@ -76,17 +63,6 @@ bool puts_requests_first() {
   std::fprintf(stderr, "stand_in_rdma_cm: %s\n", how);
   std::abort();
 }
-
-const struct Visit {
-  ~Visit() {
-    const char* const room = std::getenv("GDRKIT_STAND_IN_ROOM");
-    if (objects == 0 || room == nullptr) return;
-    if (std::FILE* const file = std::fopen((std::string(room) + ".leaks").c_str(), "a")) {
-      std::fprintf(file, "%d objects of rdma_cm\n", objects);
-      std::fclose(file);
-    }
-  }
-} visit;
 
 VerbsContext* context() {
   static VerbsContext context;
@@ -201,20 +177,21 @@ EXPORT int rdma_create_id(CmChannel* channel, CmId** id, void*, int port_space) 
   *id = make_id(channel);
   return 0;
 }
+EXPORT int rdma_ack_cm_event(CmEvent* event) {
+  --static_cast<StandInId*>(event->id)->unacknowledged;
+  delete event;
+  --objects;
+  return 0;
+}
 EXPORT int rdma_destroy_id(CmId* handle) {
   auto* const id = static_cast<StandInId*>(handle);
   // Events that were not fetched are destroyed with their id; librdmacm would wait for the others forever.
   auto& events = static_cast<StandInChannel*>(id->channel)->events;
-  for (auto event = events.begin(); event != events.end();) {
-    if ((*event)->id != id) {
-      ++event;
-      continue;
-    }
-    delete *event;
-    event = events.erase(event);
-    --id->unacknowledged;
-    --objects;
-  }
+  std::erase_if(events, [id](CmEvent* event) {
+    if (event->id != id) return false;
+    rdma_ack_cm_event(event);
+    return true;
+  });
   if (id->unacknowledged != 0) misused("an id is destroyed before its events are acknowledged");
   if (id->socket >= 0) ::close(id->socket);
   delete id;
@@ -251,11 +228,8 @@ EXPORT int rdma_resolve_addr(CmId* handle, sockaddr*, sockaddr* destination, int
 }
 EXPORT int rdma_set_option(CmId*, int level, int option, void* value, std::size_t size_bytes) {
   if (fails("rdma_set_option")) return -1;
-  const char* const path = std::getenv("GDRKIT_STAND_IN_LOG");
-  if (path == nullptr || level != cm_option_id || option != cm_option_type_of_service || size_bytes != 1) return 0;
-  if (std::FILE* const file = std::fopen(path, "a")) {
-    std::fprintf(file, "tos %u\n", *static_cast<std::uint8_t*>(value));
-    std::fclose(file);
+  if (level == cm_option_id && option == cm_option_type_of_service && size_bytes == 1) {
+    write_log("tos " + std::to_string(*static_cast<std::uint8_t*>(value)));
   }
   return 0;
 }
@@ -324,12 +298,6 @@ EXPORT int rdma_get_cm_event(CmChannel* handle, CmEvent** event) {
   if (::read(channel->bell, &one, sizeof one) != sizeof one || channel->events.empty()) misused("no event is there");
   *event = channel->events.front();
   channel->events.pop_front();
-  return 0;
-}
-EXPORT int rdma_ack_cm_event(CmEvent* event) {
-  --static_cast<StandInId*>(event->id)->unacknowledged;
-  delete event;
-  --objects;
   return 0;
 }
 EXPORT const char* rdma_event_str(int kind) {

@@ -19,17 +19,17 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "platform/vendor/verbs_library.hpp"
+#include "transfer/perftest/stand_in.hpp"
 
 using namespace gdrkit::platform;
+using namespace stand_in;
 
 namespace {
 
@@ -78,11 +78,6 @@ struct Room {
 };
 
 Room* room = nullptr;
-std::string room_path;
-int objects = 0;
-std::string fault_kind;
-std::string fault_call;
-int fault_number = 0;
 
 /// Released if the process that holds it dies.
 struct Lock {
@@ -96,61 +91,24 @@ struct Lock {
   ~Lock() { room->owner.store(0); }
 };
 
-void enter() {
+/// Opens the shared file while the library is loaded.
+[[maybe_unused]] const bool is_in_room = [] {
   (void)::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   const char* const path = std::getenv("GDRKIT_STAND_IN_ROOM");
-  if (path == nullptr) return;
-  room_path = path;
+  if (path == nullptr) return false;
   const int file = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0 || ::ftruncate(file, sizeof(Room)) != 0) std::abort();
   room = static_cast<Room*>(::mmap(nullptr, sizeof(Room), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
   ::close(file);
-  const char* const fault = std::getenv("GDRKIT_STAND_IN_FAULT");
-  char kind[16] = "";
-  char call[32] = "";
-  if (fault != nullptr && std::sscanf(fault, "%15s %31s %d", kind, call, &fault_number) == 3) {
-    fault_kind = kind;
-    fault_call = call;
-  }
-}
-
-void leave() {
-  if (objects == 0 || room_path.empty()) return;
-  if (std::FILE* const file = std::fopen((room_path + ".leaks").c_str(), "a")) {
-    std::fprintf(file, "%d objects\n", objects);
-    std::fclose(file);
-  }
-}
-
-/// Runs while the library is loaded; defined after the objects that it initializes.
-const struct Visit {
-  Visit() { enter(); }
-  ~Visit() { leave(); }
-} visit;
-
-/// Whether the fault applies to this call. Kills and stops happen here.
-bool is_time(const char* kind, const char* call) {
-  if (fault_kind != kind || fault_call != call) return false;
-  return --fault_number == 0;
-}
-bool fails(const char* call) {
-  if (is_time("kill", call)) ::raise(SIGKILL);
-  if (is_time("stop", call)) ::raise(SIGSTOP);
-  if (!is_time("fail", call)) return false;
-  errno = ENOMEM;
   return true;
-}
+}();
 
-void write_log(const char* what, const std::vector<unsigned>& numbers) {
-  const char* const path = std::getenv("GDRKIT_STAND_IN_LOG");
-  std::FILE* const file = path == nullptr ? nullptr : std::fopen(path, "a");
-  if (file == nullptr) return;
-  std::string line = what;
-  for (const unsigned number : numbers) line += " " + std::to_string(number);
-  std::fprintf(file, "%s\n", line.c_str());
-  std::fclose(file);
+bool fails(const char* call) { return fault.fails(call, ENOMEM); }
+
+void write_path(const VerbsPath& path) {
+  write_log("path " + std::to_string(path.traffic_class) + " " + std::to_string(path.flow_label) + " " +
+            std::to_string(path.gid_index));
 }
-void write_path(const VerbsPath& path) { write_log("path", {path.traffic_class, path.flow_label, path.gid_index}); }
 
 struct Pending {
   VerbsSend send;
@@ -263,10 +221,10 @@ void progress(StandInPair* pair) {
     Pending& work = pair->pending.front();
     if (room->queues[room->pairs[pair->slot].queue].completions.is_full()) return;
     void* const data = work.inlined.empty() ? reinterpret_cast<void*>(work.element.address) : work.inlined.data();
-    if (is_time("corrupt", "send")) static_cast<std::uint8_t*>(data)[work.element.size_bytes - 1] ^= 1;
+    if (fault.is_now("corrupt", "send")) static_cast<std::uint8_t*>(data)[work.element.size_bytes - 1] ^= 1;
     int status = carry_out(pair, work, data);
     if (status < 0) return;
-    if (is_time("status", "send")) status = remote_access_error;
+    if (fault.is_now("status", "send")) status = remote_access_error;
     complete(pair, work, status);
     pair->pending.pop_front();
   }
@@ -295,7 +253,7 @@ int post_send(VerbsQueuePair* handle, VerbsSend* send, VerbsSend**) {
     if ((one->flags & verbs_inline) != 0) work.inlined.assign(data, data + work.element.size_bytes);
     pair->pending.push_back(std::move(work));
   }
-  if (count > 1) write_log("list", {count});
+  if (count > 1) write_log("list " + std::to_string(count));
   progress(pair);
   return 0;
 }
@@ -321,19 +279,24 @@ int gone(T* object) {
   return 0;
 }
 
+/// Returns the first entry, from `first` on, that no living process uses; -1 if there is none.
+template <class Entry>
+int free_slot(const Entry (&entries)[most_pairs], int first = 0) {
+  for (int slot = first; slot < most_pairs; ++slot) {
+    if (entries[slot].process == 0 || ::kill(entries[slot].process, 0) != 0) return slot;
+  }
+  return -1;
+}
+
 VerbsRegion* make_region(VerbsDomain* domain, std::uint64_t address, std::size_t size_bytes, int access) {
   const Lock lock;
-  for (std::uint32_t key = 1; key < most_pairs; ++key) {
-    SharedRegion& region = room->regions[key];
-    if (region.process != 0 && ::kill(region.process, 0) == 0) continue;
-    region = {::getpid(), address, size_bytes, access};
-    auto* const made_region = new VerbsRegion;
-    made_region->domain = domain;
-    made_region->lkey = made_region->rkey = key;
-    return made(made_region);
-  }
-  errno = ENOSPC;
-  return nullptr;
+  const int key = free_slot(room->regions, 1);
+  if (key < 0) return errno = ENOSPC, nullptr;
+  room->regions[key] = {::getpid(), address, size_bytes, access};
+  auto* const region = new VerbsRegion;
+  region->domain = domain;
+  region->lkey = region->rkey = static_cast<std::uint32_t>(key);
+  return made(region);
 }
 
 char names[2][8] = {"soft0", "soft1"};
@@ -427,17 +390,15 @@ EXPORT int ibv_dereg_mr(VerbsRegion* region) {
 EXPORT VerbsCompletionQueue* ibv_create_cq(VerbsContext* context, int entries, void*, VerbsChannel*, int) {
   if (fails("create_cq") || entries > ring_size) return nullptr;
   const Lock lock;
-  for (int slot = 0; slot < most_pairs; ++slot) {
-    SharedQueue& queue = room->queues[slot];
-    if (queue.process != 0 && ::kill(queue.process, 0) == 0) continue;
-    queue.process = ::getpid();
-    queue.completions.head = queue.completions.tail = 0;
-    auto* const handle = new StandInQueue;
-    handle->context = context;
-    handle->slot = slot;
-    return made(handle);
-  }
-  return nullptr;
+  const int slot = free_slot(room->queues);
+  if (slot < 0) return nullptr;
+  SharedQueue& queue = room->queues[slot];
+  queue.process = ::getpid();
+  queue.completions.head = queue.completions.tail = 0;
+  auto* const handle = new StandInQueue;
+  handle->context = context;
+  handle->slot = slot;
+  return made(handle);
 }
 EXPORT int ibv_destroy_cq(VerbsCompletionQueue* queue) {
   auto* const handle = static_cast<StandInQueue*>(queue);
@@ -447,23 +408,21 @@ EXPORT int ibv_destroy_cq(VerbsCompletionQueue* queue) {
 EXPORT VerbsQueuePair* ibv_create_qp(VerbsDomain* domain, VerbsPairRequest* request) {
   if (fails("create_qp")) return nullptr;
   const Lock lock;
-  for (int slot = 0; slot < most_pairs; ++slot) {
-    SharedPair& shared = room->pairs[slot];
-    if (shared.process != 0 && ::kill(shared.process, 0) == 0) continue;
-    shared.process = ::getpid();
-    shared.state = 0;
-    shared.queue = static_cast<StandInQueue*>(request->send_queue)->slot;
-    shared.receives.head = shared.receives.tail = 0;
-    auto* const pair = new StandInPair;
-    pair->domain = domain;
-    pair->number = static_cast<std::uint32_t>(slot + most_pairs);
-    pair->slot = slot;
-    pair->kind = request->kind;
-    pair->depth = request->limits.max_sends;
-    pairs.push_back(pair);
-    return made(static_cast<VerbsQueuePair*>(pair));
-  }
-  return nullptr;
+  const int slot = free_slot(room->pairs);
+  if (slot < 0) return nullptr;
+  SharedPair& shared = room->pairs[slot];
+  shared.process = ::getpid();
+  shared.state = 0;
+  shared.queue = static_cast<StandInQueue*>(request->send_queue)->slot;
+  shared.receives.head = shared.receives.tail = 0;
+  auto* const pair = new StandInPair;
+  pair->domain = domain;
+  pair->number = static_cast<std::uint32_t>(slot + most_pairs);
+  pair->slot = slot;
+  pair->kind = request->kind;
+  pair->depth = request->limits.max_sends;
+  pairs.push_back(pair);
+  return made(static_cast<VerbsQueuePair*>(pair));
 }
 EXPORT int ibv_modify_qp(VerbsQueuePair* handle, VerbsPairState* state, int mask) {
   if (fails("modify_qp")) return EINVAL;
