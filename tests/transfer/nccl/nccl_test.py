@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit nccl on emulated devices over a stand-in for NCCL (stand_in_nccl.cpp): lines, checks, documents, failures."""
+import glob
 import os
 import re
 import tempfile
@@ -33,10 +34,6 @@ def row(size, count, type_name="float", op="sum", root=-1, wrong="0", wrong_in_p
 def rows_of(lines):
     """Parses the lines like scripts: every line that is not a comment, split at blanks."""
     return [line.split() for line in lines if line.strip() and not line.startswith(("#", "NOTE"))]
-
-
-def leftovers():
-    return [name for name in os.listdir("/dev/shm") if name.startswith("stand_in_nccl")]
 
 
 class NcclTable(Test):
@@ -230,8 +227,8 @@ class NcclFailures(Test):
             ended = run("gdrkit", "nccl", *test.split(), *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_FAILS=call))
             self.assert_failed(ended, 1, f"gdrkit nccl: rank 0: {call} failed with 3 (internal error): the test lets {call} fail; "
                                          "NCCL_DEBUG=INFO")
-        for name in leftovers():  # of communicators that were never created
-            os.remove(os.path.join("/dev/shm", name))
+        for path in glob.glob("/dev/shm/stand_in_nccl*"):  # of communicators that were never created
+            os.remove(path)
 
     def test_asynchronous_error_ends_the_run(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_ASYNC_ERROR="1"))

@@ -214,25 +214,23 @@ class Documents(PerftestTest):
 class Doctor(PerftestTest):
     """The doctor's findings on the adapter in use are part of the result; here on recorded machines."""
 
-    def lines_of(self, slowed, *arguments):
-        tree = doctor_runs.m.server()
-        tree[f"/sys/class/infiniband/{slowed}/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
-        with doctor_runs.Lent(tree) as folder:
-            ended = self.loopback_ok(*arguments, "-n", "10", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
-        return [line for line in ended.out.splitlines() if line.startswith("# Doctor: ")]
-
-    def test_reports_a_setting_that_slows_the_adapter(self):
-        lines = self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_0")
-        self.assertTrue(any(line.startswith("# Doctor: nic.rate warns: mlx5_0:1: ") for line in lines), lines)
-        self.assertRegex(lines[-1], r"^# Doctor: run gdrkit doctor explain [a-z_.]+ for the remedy$")
-        self.assertFalse(any("nic.rate" in line for line in self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_1")))
-
-    def test_document_contains_the_doctor_only_on_request(self):
+    def run_with_slow_adapter(self, *arguments):
         tree = doctor_runs.m.server()
         tree["/sys/class/infiniband/mlx5_0/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
         with doctor_runs.Lent(tree) as folder:
-            ended = self.loopback("read_lat", "-n", "10", "--json", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
-        doctor = json.loads(ended.out)["doctor"]
+            return self.loopback_ok(*arguments, "-n", "10", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
+
+    def lines_of(self, *arguments):
+        return [line for line in self.run_with_slow_adapter(*arguments).lines if line.startswith("# Doctor: ")]
+
+    def test_reports_a_setting_that_slows_the_adapter(self):
+        lines = self.lines_of("write_bw", "-d", "mlx5_0")
+        self.assertTrue(any(line.startswith("# Doctor: nic.rate warns: mlx5_0:1: ") for line in lines), lines)
+        self.assertRegex(lines[-1], r"^# Doctor: run gdrkit doctor explain [a-z_.]+ for the remedy$")
+        self.assertFalse(any("nic.rate" in line for line in self.lines_of("write_bw", "-d", "mlx5_1")))
+
+    def test_document_contains_the_doctor_only_on_request(self):
+        doctor = json.loads(self.run_with_slow_adapter("read_lat", "--json").out)["doctor"]
         self.assertTrue(doctor["is_known"])
         self.assertIn(("nic.rate", "mlx5_0:1"), [(one["check"], one["subject"]) for one in doctor["findings"]])
         ended = self.loopback("read_lat", "-n", "10", "--json")

@@ -170,15 +170,20 @@ class RunOutput(Test):
 
 
 class RunEnds(Test):
+    def run_until_everything_ends(self, *arguments):
+        """Runs a job, and checks that all its processes have ended afterwards."""
+        with Tracer() as tracer:
+            ended = run(*arguments, pass_fds=[tracer.writer])
+            self.assertTrue(tracer.everything_ended())
+        return ended
+
     def test_first_failure_ends_all_pes_and_sets_the_exit_code(self):
         for how, code, words in (("exit 7", 7, "exited with code 7"),
                                  ("kill -SEGV $$", 128 + signal.SIGSEGV, "was killed by signal 11 (Segmentation fault)")):
-            with Tracer() as tracer:
-                text = f"test $GDRKIT_SHMEM_PE = 2 && {{ {how}; }}; sleep 300 & sleep 300"
-                ended = run("-n", "4", *shell(text), pass_fds=[tracer.writer])
-                self.assertEqual(ended.returncode, code)
-                self.assertRegex(ended.stderr, rf"^gdrkit run: PE 2 \(process \d+\) {re.escape(words)}; ending PEs 0, 1 and 3\n$")
-                self.assertTrue(tracer.everything_ended())
+            text = f"test $GDRKIT_SHMEM_PE = 2 && {{ {how}; }}; sleep 300 & sleep 300"
+            ended = self.run_until_everything_ends("-n", "4", *shell(text))
+            self.assertEqual(ended.returncode, code)
+            self.assertRegex(ended.stderr, rf"^gdrkit run: PE 2 \(process \d+\) {re.escape(words)}; ending PEs 0, 1 and 3\n$")
 
     def test_the_others_may_report_the_failure(self):
         text = "test $GDRKIT_SHMEM_PE = 1 && exit 3; trap 'echo ended too early' TERM; sleep 0.1; echo lost PE 1 >&2; exit 4"
@@ -188,18 +193,14 @@ class RunEnds(Test):
         self.assertEqual([ended.stderr.count(f"[{pe}] lost PE 1") for pe in (0, 2)], [1, 1])
 
     def test_succeeds_if_all_pes_succeed(self):
-        with Tracer() as tracer:
-            ended = run("-n", "3", *shell("sleep 300 > /dev/null 2>&1 & sleep 0.0$GDRKIT_SHMEM_PE"), pass_fds=[tracer.writer])
-            self.assertEqual(ended.returncode, 0)
-            self.assertTrue(tracer.everything_ended())
+        ended = self.run_until_everything_ends("-n", "3", *shell("sleep 300 > /dev/null 2>&1 & sleep 0.0$GDRKIT_SHMEM_PE"))
+        self.assertEqual(ended.returncode, 0)
 
     def test_kills_a_pe_after_the_grace_time(self):
-        with Tracer() as tracer:
-            text = "test $GDRKIT_SHMEM_PE = 1 && { sleep 0.2; exit 3; }; trap '' TERM; while :; do sleep 0.1; done"
-            ended = run("-n", "2", "--grace", "0.3", *shell(text), pass_fds=[tracer.writer])
-            self.assertEqual(ended.returncode, 3)
-            self.assertIn("PE 0 did not end in time; killed", ended.stderr)
-            self.assertTrue(tracer.everything_ended())
+        text = "test $GDRKIT_SHMEM_PE = 1 && { sleep 0.2; exit 3; }; trap '' TERM; while :; do sleep 0.1; done"
+        ended = self.run_until_everything_ends("-n", "2", "--grace", "0.3", *shell(text))
+        self.assertEqual(ended.returncode, 3)
+        self.assertIn("PE 0 did not end in time; killed", ended.stderr)
 
     def test_enforces_the_time_limit(self):
         started = time.monotonic()
@@ -270,10 +271,8 @@ time.sleep(1)
 
     def test_succeeds_if_a_pe_exits_without_joining(self):
         for gone in (0, 1):
-            with Tracer() as tracer:
-                ended = run("-n", "2", *shell(f'[ $GDRKIT_SHMEM_PE = {gone} ] || sleep 0.5'), pass_fds=[tracer.writer])
-                self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
-                self.assertTrue(tracer.everything_ended())
+            ended = self.run_until_everything_ends("-n", "2", *shell(f'[ $GDRKIT_SHMEM_PE = {gone} ] || sleep 0.5'))
+            self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
 
     def test_a_missing_program_is_reported_once(self):
         ended = run("-n", "3", "--", "no-such-program")

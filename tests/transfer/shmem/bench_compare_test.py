@@ -13,13 +13,12 @@ QUICK = ("-q", "-e", "64", "--bulk", "1M", "--rounds", "5", "--singles", "0", "-
 
 
 class ShmemBenchCompare(Test):
-    def keep(self, factor=1, change=None):
+    def keep(self, factor=1, change=lambda document: None):
         """Writes a result of now that is `factor` times slower."""
         document, _ = self.json_of("shmem", "bench", *QUICK)
         document = slowed(document, factor)
-        if change:
-            change(document)
-        self.write("old.json", json.dumps(document))
+        change(document)
+        return self.write("old.json", json.dumps(document))
 
     def compare(self, *options):
         return run("gdrkit", "shmem", "bench", *QUICK, "--compare", self.path("old.json"), *options)
@@ -43,18 +42,9 @@ class ShmemBenchCompare(Test):
         self.assertNotIn("SLOWER", ended.err)
 
     def test_rejects_incomparable_results_before_measuring(self):
-        def of_another_tool(document):
-            document["tool"] = "bench"
-
-        def of_more_pes(document):
-            document["settings"]["pes"] = "3"
-
-        def of_another_machine(document):
-            document["machine"]["cpu_model"] = "another"
-
-        for change, text in ((of_another_tool, "compares with its own results only"),
-                             (of_more_pes, "it was measured with 3 PEs; use --pes 3"),
-                             (of_another_machine, "was measured on another machine: CPU: 'another' then")):
+        for change, text in ((lambda old: old.update(tool="bench"), "compares with its own results only"),
+                             (lambda old: old["settings"].update(pes="3"), "it was measured with 3 PEs; use --pes 3"),
+                             (lambda old: old["machine"].update(cpu_model="another"), "was measured on another machine: CPU: 'another' then")):
             self.keep(change=change)
             ended = self.compare()
             self.assert_failed(ended, 2, text)
@@ -63,8 +53,7 @@ class ShmemBenchCompare(Test):
         self.assertIn("compared with", self.compare("--force").out)
 
     def test_rejects_invalid_arguments(self):
-        self.keep()
-        old = self.path("old.json")
+        old = self.keep()
         self.assert_rejected(["shmem", "bench", *QUICK], (
             (("--compare", old, "--json", old), "write the new result to another file"),
             (("--force",), "--force requires --compare OLD.json"), (("--compare", "/nonexistent"), "/nonexistent")))

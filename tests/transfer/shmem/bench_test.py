@@ -14,10 +14,16 @@ QUICK = ("-q", "-e", "64", "--bulk", "1M", "--rounds", "3", "--singles", "20", "
 NUMBER = r"[0-9]+\.[0-9]{6}"
 
 
-def children_of(process):
-    path = f"/proc/{process}/task/{process}/children"
-    with open(path, encoding="utf-8") as file:
-        return [int(word) for word in file.read().split()]
+def cases(*names):
+    return [word for name in names for word in ("-t", name)]
+
+
+def listed(side="all"):
+    return [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", side).lines]
+
+
+def series_of(document, key="id"):
+    return [series[key] for series in document["series"]]
 
 
 def is_running(process):
@@ -28,10 +34,15 @@ def is_running(process):
         return False
 
 
-class ShmemBench(Test):
+class BenchTest(Test):
+    def bench(self, *arguments, quick=QUICK, **variables):
+        """The document of a short run with these environment variables, and how the run ended."""
+        return self.json_of("shmem", "bench", *arguments, *quick, environment={"GDRKIT_BACKEND": "emulated", **variables})
+
+
+class ShmemBench(BenchTest):
     def test_prints_the_tables(self):
-        ended = self.run_ok("gdrkit", "shmem", "bench", "-t", "put_host_quiet", "-t", "barrier_all", "-t", "get_host_bandwidth",
-                    *QUICK)
+        ended = self.run_ok("gdrkit", "shmem", "bench", *cases("put_host_quiet", "barrier_all", "get_host_bandwidth"), *QUICK)
         latency = r"size\(B\) +scope +latency \(us\) +p99"
         self.assert_lines(ended.lines, [
             NOTE, r"#shmem_start: from the start .*", latency, rf"- +host +{NUMBER} +-", "",
@@ -43,12 +54,10 @@ class ShmemBench(Test):
         ])
 
     def test_document_has_a_series_for_every_case(self):
-        listed = [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list").lines]
-        document, ended = self.json_of("shmem", "bench", *QUICK)
+        document, ended = self.bench()
         self.assertIn("NOTE:", ended.err)
         self.assertEqual((document["tool"], document["emulated"], document["ok"]), ("shmem bench", True, True))
-        self.assertEqual([series["id"] for series in document["series"]],
-                         [f"shmem/{name}/gdrkit" for name in ["start"] + listed])
+        self.assertEqual(series_of(document), [f"shmem/{name}/gdrkit" for name in ["start"] + listed()])
         for series in document["series"]:
             self.assertEqual(series["method"], "gdrkit")
             quantity = series["id"].split("/")[1].split("_")[-1]
@@ -71,21 +80,17 @@ class ShmemBench(Test):
 
     def test_supports_more_pes(self):
         names = ("barrier_all", "ping_pong", "device_barrier_block", "device_ping_pong_warp", "device_signal_ping_pong")
-        tests = [word for name in names for word in ("-t", name)]
-        document, _ = self.json_of("shmem", "bench", "--pes", "3", *tests, *QUICK)
+        document, _ = self.bench("--pes", "3", *cases(*names))
         self.assertEqual([series["conditions"].get("pes") for series in document["series"][1:]], ["3"] * len(names))
 
     def test_selects_one_side(self):
-        listed = {side: [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", side).lines]
-                  for side in ("host", "stream", "device", "all")}
-        self.assertEqual(listed["host"] + listed["stream"] + listed["device"], listed["all"])
+        self.assertEqual(listed("host") + listed("stream") + listed("device"), listed())
         for side in ("stream", "device"):
-            self.assertTrue(all(name.startswith(f"{side}_") for name in listed[side]))
-        self.assertIn("barrier_all", listed["host"])
+            self.assertTrue(all(name.startswith(f"{side}_") for name in listed(side)))
+        self.assertIn("barrier_all", listed("host"))
 
     def test_prints_the_table_of_a_gpu_kernel(self):
-        ended = run("gdrkit", "shmem", "bench", "-t", "device_put_quiet_warp", "-t", "device_p_rate", "--quick", "-q",
-                    "-e", "64", "-n", "10")
+        ended = run("gdrkit", "shmem", "bench", *cases("device_put_quiet_warp", "device_p_rate"), "--quick", "-q", "-e", "64", "-n", "10")
         self.assert_lines(ended.lines[5:], [
             r"#shmem_device_put_quiet_warp: put, quiet, by a warp", r"size\(B\) +scope +latency \(us\) +p99",
             rf"8 +warp +{NUMBER} +-", rf"64 +warp +{NUMBER} +-", "",
@@ -94,19 +99,17 @@ class ShmemBench(Test):
         ])
 
 
-class ShmemBenchPeer(Test):
+class ShmemBenchPeer(BenchTest):
     """A stand-in for NVSHMEM over emulated PEs (stand_in_nvshmem.cpp)."""
     FILE = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")
     PEER = ("--peer", "nvshmem", "--nvshmem", FILE)
 
     def test_measures_and_compares_both_libraries(self):
-        document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "put_host_quiet", "-t", "ping_pong", "-t",
-                                       "barrier_all", "-t", "get_pinned_bandwidth", *QUICK)
         names = ("start", "put_host_quiet", "ping_pong", "barrier_all", "get_pinned_bandwidth")
+        document, ended = self.bench(*self.PEER, *cases(*names[1:]))
         self.assertEqual(document["peer"], "nvshmem 9.8.7", ended.err)
         self.assertNotIn("notes", document)
-        self.assertEqual([series["id"] for series in document["series"]],
-                         [f"shmem/{name}/{library}" for name in names for library in ("gdrkit", "nvshmem")])
+        self.assertEqual(series_of(document), [f"shmem/{name}/{library}" for name in names for library in ("gdrkit", "nvshmem")])
         values = {series["id"]: {point["x"]: point["value"] for point in series["points"]}
                   for series in document["series"]}
         self.assertEqual([ratios["series"] for ratios in document["ratios"]],
@@ -118,31 +121,26 @@ class ShmemBenchPeer(Test):
                 self.assertAlmostEqual(point["ratio"], own[point["x"]] / other[point["x"]])
 
     def test_measures_streams_of_both_libraries(self):
-        document, _ = self.json_of("shmem", "bench", *self.PEER, "--side", "stream", *QUICK)
+        document, _ = self.bench(*self.PEER, "--side", "stream")
         self.assertNotIn("notes", document)
-        listed = [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", "stream").lines]
         self.assertEqual([ratios["series"] for ratios in document["ratios"]],
-                         [f"shmem/{name}/gdrkit" for name in ["start"] + listed])
+                         [f"shmem/{name}/gdrkit" for name in ["start"] + listed("stream")])
 
     def test_notes_cases_missing_in_the_host_api(self):
-        document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "atomic_fetch_add", *QUICK)
+        document, _ = self.bench(*self.PEER, "-t", "atomic_fetch_add")
         self.assertEqual(document["notes"], ["nvshmem: this library has no host API for: atomic_fetch_add"])
-        self.assertEqual([series["id"] for series in document["series"][2:]], ["shmem/atomic_fetch_add/gdrkit"])
+        self.assertEqual(series_of(document)[2:], ["shmem/atomic_fetch_add/gdrkit"])
 
     def test_exited_peer_loses_only_its_own_results(self):
-        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_ENDS_IN_GET": "1"}
-        document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "get_host", "-t", "p", *QUICK,
-                                       environment=environment)
+        document, ended = self.bench(*self.PEER, *cases("get_host", "p"), STAND_IN_ENDS_IN_GET="1")
         self.assertIn("NOTE: get to host heap memory: nvshmem PE 0 has ended", ended.err)
         self.assertEqual(document["notes"], ["get to host heap memory: nvshmem PE 0 has ended; see its own error message"])
-        self.assertEqual([series["id"] for series in document["series"][2:]],
-                         ["shmem/p/gdrkit", "shmem/p/nvshmem", "shmem/get_host/gdrkit"])
+        self.assertEqual(series_of(document)[2:], ["shmem/p/gdrkit", "shmem/p/nvshmem", "shmem/get_host/gdrkit"])
 
     def scratch_of_starts(self, *arguments, **environment):
         """What each start of NVSHMEM found in its environment, of both PEs."""
-        _, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "device_p", "-t", "device_reducescatter_block", "-t",
-                                "device_p_rate", "-q", "--bulk", "8M", "--rounds", "3", "--starts", "1", *arguments,
-                                environment={"GDRKIT_BACKEND": "emulated", "STAND_IN_TELLS_SCRATCH": "1", **environment})
+        _, ended = self.bench(*self.PEER, *cases("device_p", "device_reducescatter_block", "device_p_rate"), *arguments,
+                              quick=("-q", "--bulk", "8M", "--rounds", "3", "--starts", "1"), STAND_IN_TELLS_SCRATCH="1", **environment)
         told = [line[len("scratch: "):] for line in ended.err.splitlines() if line.startswith("scratch: ")]
         self.assertEqual(told[::2], told[1::2], ended.err)
         return told[::2]
@@ -154,8 +152,7 @@ class ShmemBenchPeer(Test):
 
     def printed_by_pes(self, count, *tests, **more):
         """What both PEs printed in their one start, of which each prints so many lines."""
-        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_LINES": str(count), **more}
-        _, ended = self.json_of("shmem", "bench", *self.PEER, *tests, *QUICK, environment=environment)
+        _, ended = self.bench(*self.PEER, *tests, STAND_IN_LINES=str(count), **more)
         return [line for line in ended.err.splitlines() if not line.startswith("NOTE:")]
 
     def test_shows_peer_output_grouped_by_pe(self):
@@ -187,35 +184,32 @@ class ShmemBenchPeer(Test):
         self.assertEqual(printed, 4 * ["thread [0,0,0] failed", "thread [1,0,0] failed"])
 
     def test_omits_a_missing_device_side_with_the_reason(self):
-        cases = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]
+        files = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]
         if not os.path.exists(f"{BIN}/nvshmem_device.fatbin"):
-            cases.append(("", "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM="))
-        for file, text in cases:
-            document, _ = self.json_of("shmem", "bench", *self.PEER, *(("--nvshmem-device", file) if file else ()), "-t",
-                                       "device_p", "-t", "device_signal_ping_pong", *QUICK)
-            self.assertEqual([series["method"] for series in document["series"]],
-                             ["gdrkit", "nvshmem", "gdrkit", "gdrkit"])
+            files.append(("", "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM="))
+        for file, text in files:
+            option = ("--nvshmem-device", file) if file else ()
+            document, _ = self.bench(*self.PEER, *option, *cases("device_p", "device_signal_ping_pong"))
+            self.assertEqual(series_of(document, "method"), ["gdrkit", "nvshmem", "gdrkit", "gdrkit"])
             self.assertEqual(len(document["notes"]), 1)
             self.assertTrue(document["notes"][0].startswith("nvshmem: GPU kernels are not measured: " + text), document)
 
     def test_a_library_that_cannot_be_loaded_is_noted(self):
-        document, ended = self.json_of("shmem", "bench", "--peer", "nvshmem", "--nvshmem", "/nonexistent.so", "-t", "p",
-                                       *QUICK)
+        document, _ = self.bench("--peer", "nvshmem", "--nvshmem", "/nonexistent.so", "-t", "p")
         self.assertRegex(document["notes"][0], r"^start of nvshmem: nvshmem PE 0: cannot load /nonexistent\.so: .*; select "
                                                r"the file with --nvshmem$")
-        self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
+        self.assertEqual(series_of(document, "method"), ["gdrkit", "gdrkit"])
 
 
-class ShmemBenchNccl(Test):
+class ShmemBenchNccl(BenchTest):
     """The stand-in for NCCL of tests/transfer/nccl, in addition to the one for NVSHMEM."""
     PEER = ("--peer", "nccl", "--nccl", os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"))
     SMALL = tuple("4K" if word == "1M" else word for word in QUICK)
     COLLECTIVES = ("broadcast", "fcollect", "alltoall", "reduce", "reducescatter")
 
     def test_collectives_of_all_libraries_are_measured(self):
-        tests = [word for name in self.COLLECTIVES for word in ("-t", "stream_" + name)]
-        document, ended = self.json_of("shmem", "bench", *self.PEER, *ShmemBenchPeer.PEER, "-t", "stream_put_signal", *tests,
-                                       *self.SMALL)
+        names = ["stream_" + name for name in self.COLLECTIVES]
+        document, ended = self.bench(*self.PEER, *ShmemBenchPeer.PEER, *cases("stream_put_signal", *names), quick=self.SMALL)
         self.assertEqual(document["peer"], "nccl 2.28.9, nvshmem 9.8.7", ended.err)
         self.assertNotIn("notes", document)
         libraries = {}
@@ -223,7 +217,7 @@ class ShmemBenchNccl(Test):
             libraries.setdefault(series["group"], []).append(series["method"])
         self.assertEqual(libraries, {
             "start": ["gdrkit", "nvshmem"], "stream_put_signal": ["gdrkit", "nvshmem"],
-            **{"stream_" + name: ["gdrkit", "nccl", "nvshmem"] for name in self.COLLECTIVES}
+            **{name: ["gdrkit", "nccl", "nvshmem"] for name in names}
         })
         # Two PEs share 4 KiB.
         sizes = {point["x"] for series in document["series"] if series["group"] == "stream_reduce"
@@ -232,16 +226,14 @@ class ShmemBenchNccl(Test):
         self.assertEqual(len([ratios for ratios in document["ratios"] if ratios["to"].endswith("/nccl")]), 5)
 
     def test_notes_an_nccl_error(self):
-        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_NCCL_FAILS": "ncclBroadcast"}
-        document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "stream_broadcast", *self.SMALL,
-                                   environment=environment)
+        document, _ = self.bench(*self.PEER, "-t", "stream_broadcast", quick=self.SMALL, STAND_IN_NCCL_FAILS="ncclBroadcast")
         self.assertEqual(document["notes"], ["broadcast from symmetric memory, synchronize, on a stream: nccl PE 0: NCCL: "
                                              "ncclBroadcast failed with 3 (internal error): the test lets ncclBroadcast "
                                              "fail"])
-        self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
+        self.assertEqual(series_of(document, "method"), ["gdrkit", "gdrkit"])
 
     def test_notes_a_missing_library_file(self):
-        document, _ = self.json_of("shmem", "bench", "--peer", "nccl", "--nccl", "/nonexistent.so", "-t", "p", *QUICK)
+        document, _ = self.bench("--peer", "nccl", "--nccl", "/nonexistent.so", "-t", "p")
         self.assertRegex(document["notes"][0], r"^start of nccl: nccl PE 0: cannot load NCCL \(/nonexistent.so: .*; "
                                                r"name the file with --nccl$")
 
@@ -269,7 +261,7 @@ class ShmemBenchProcesses(Test):
         for line in bench.stderr:
             if "barrier_all" in line:
                 break
-        workers = children_of(bench.pid)
+        workers = [int(word) for word in self.read(f"/proc/{bench.pid}/task/{bench.pid}/children").split()]
         self.assertEqual(len(workers), 2)
         return bench, workers
 
