@@ -84,7 +84,7 @@ def judged(compare):
 
 
 def slowed(document, factor):
-    """Returns the document of a run that is `factor` times slower and has no noise: a busy machine's may hide any factor."""
+    """Returns the result of a run that is `factor` times slower and has no noise. On a busy machine noise may hide any factor."""
     document = copy.deepcopy(document)
     for series in document["series"]:
         for point in series["points"]:
@@ -123,21 +123,19 @@ class Test(FolderTest):
             self.assertIn(text, ended.err)
 
     def assert_documented_or_rejected(self, command, originals):
-        """Checks each option of another program, "short:long" with one name empty if it is missing. The option is in the
-        help, or is rejected with a reason, with and without a value."""
-        shown = run("gdrkit", *command[:1], "--help").out
+        """Checks each option of another program, "short:long" with one name empty if it is missing. The help has the option
+        with these names, or the option is rejected with a reason, with and without a value."""
+        shown = run("gdrkit", command[0], "--help").out
         for original in originals:
-            short, _, name = original.partition(":")
-            words = ([f"-{short}"] if short else []) + ([f"--{name}"] if name else [])
-            is_documented = [bool(re.search(rf"(?m)^ +(-\w, )?{re.escape(word)}[ ,\[\n]", shown)) for word in words]
-            if any(is_documented):
-                self.assertTrue(all(is_documented), original)
+            names = [dashes + name for dashes, name in zip(("-", "--"), original.split(":")) if name]
+            entry = re.escape(", ".join(names))
+            if any(re.search(rf"(?m)^ +(-\w, )?{re.escape(name)}[ ,\[\n]", shown) for name in names):
+                self.assertRegex(shown, rf"(?m)^ +(-\w, )?{entry}[ ,\[\n]")
                 continue
-            for word in words:
-                for arguments in ((word,), (word, "17")):
-                    ended = run("gdrkit", *command, *arguments)
-                    self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-                    self.assertRegex(ended.err, rf"^gdrkit {command[0]}: {', '.join(words)} is not supported: \w.*; ")
+            for arguments in [(name, *value) for name in names for value in ((), ("17",))]:
+                ended = run("gdrkit", *command, *arguments)
+                self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+                self.assertRegex(ended.err, rf"^gdrkit {command[0]}: {entry} is not supported: \w.*; ")
 
     def assert_compares(self, document, compare):
         """Checks that compare(path of an earlier result) distinguishes slower runs from faster ones."""
