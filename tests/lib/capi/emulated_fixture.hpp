@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "driver/emulated_memory.hpp"
@@ -25,6 +26,15 @@ template <class Struct>
   Struct made{};
   made.struct_size = sizeof made;
   return made;
+}
+
+/// For EXPECT_TRUE: a function of gdrkit's API returned the negative of this errno, and gdrkit_last_error() matches.
+[[nodiscard]] inline testing::AssertionResult failed(int result, int errno_value,
+                                                     const testing::Matcher<std::string>& text) {
+  const std::string message = gdrkit_last_error();
+  if (result == -errno_value && text.Matches(message)) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "result " << result << ", message: " << message << "\nexpected: result "
+                                     << -errno_value << ", message " << testing::DescribeMatcher<std::string>(text);
 }
 
 /// Emulated memory of four pages filled with a pattern; the device address is a CPU address too, so that the content

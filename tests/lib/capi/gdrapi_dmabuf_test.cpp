@@ -61,25 +61,33 @@ class GdrapiDmabuf : public ::testing::Test {
     std::memcpy(reinterpret_cast<void*>(memory), expected.data(), memory_bytes);
   }
   void TearDown() override {
+    if (g != nullptr) {
+      EXPECT_EQ(gdr_close(g), 0);
+    }
     void* context = nullptr;
     EXPECT_EQ(call("cuMemFree_v2", memory), 0);
     EXPECT_EQ(call("cuCtxPopCurrent_v2", &context), 0);
     EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", 0), 0);
   }
-  static int attribute(gdr_t g, gdr_attr_t which) {
+  /// Opens the library with a value of an environment variable.
+  void open_with(const char* variable, const char* value) {
+    ::setenv(variable, value, 1);
+    g = gdr_open();
+    ASSERT_NE(g, nullptr) << variable << "=" << value << ": " << errno;
+  }
+  static int attribute(gdr_t opened, gdr_attr_t which) {
     int value = -1;
-    EXPECT_EQ(gdr_get_attribute(g, which, &value), 0);
+    EXPECT_EQ(gdr_get_attribute(opened, which, &value), 0);
     return value;
   }
 
+  gdr_t g = nullptr;
   std::uint64_t memory = 0;
   std::vector<std::uint8_t> expected;
 };
 
 TEST_F(GdrapiDmabuf, SupportsTheCallsOfNcclAndNvshmem) {
-  ::setenv("GDRCOPY_USE_DMABUF_MMAP", "1", 1);
-  gdr_t const g = gdr_open();
-  ASSERT_NE(g, nullptr) << errno;
+  ASSERT_NO_FATAL_FAILURE(open_with("GDRCOPY_USE_DMABUF_MMAP", "1"));
   EXPECT_EQ(attribute(g, GDR_ATTR_USING_DMA_BUF_MMAP), 1);
   EXPECT_EQ(attribute(g, GDR_ATTR_USE_PERSISTENT_MAPPING), 1);
   int major = -1, minor = -1;
@@ -105,13 +113,10 @@ TEST_F(GdrapiDmabuf, SupportsTheCallsOfNcclAndNvshmem) {
   EXPECT_EQ(std::memcmp(reinterpret_cast<void*>(memory + gpu_page + 24), written.data(), written.size()), 0);
   EXPECT_EQ(gdr_unmap(g, handle, va, 2 * gpu_page), 0);
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
-  EXPECT_EQ(gdr_close(g), 0);
 }
 
 TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirFirstPage) {
-  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
-  gdr_t const g = gdr_open();
-  ASSERT_NE(g, nullptr) << errno;
+  ASSERT_NO_FATAL_FAILURE(open_with("GDRKIT_BACKEND", "dmabuf"));
   for (const std::size_t offset : {std::size_t{8}, host_page, host_page + 4, gpu_page - 8, 3 * gpu_page + 12'345}) {
     for (const std::size_t size : {std::size_t{16}, std::size_t{100'001}}) {
       SCOPED_TRACE(std::to_string(size) + " bytes at " + std::to_string(offset));
@@ -137,14 +142,11 @@ TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirFirstPage) {
   EXPECT_EQ(gdr_map(g, handle, &va, 0), EINVAL);
   EXPECT_EQ(gdr_map(g, handle, &va, host_page + 1), EINVAL);
   EXPECT_EQ(gdr_map(g, handle, &va, SIZE_MAX), EINVAL);
-  EXPECT_EQ(gdr_close(g), 0);
 }
 
 TEST_F(GdrapiDmabuf, CoherentPlatformMapsTheDevicePointerUnlessPcieIsForced) {
-  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
-  gdr_t const g = gdr_open();
-  ASSERT_NE(g, nullptr) << errno;
+  ASSERT_NO_FATAL_FAILURE(open_with("GDRKIT_BACKEND", "dmabuf"));
   EXPECT_EQ(attribute(g, GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE), 1);
   for (const bool is_forced : {false, true}) {
     SCOPED_TRACE(is_forced);
@@ -179,14 +181,11 @@ TEST_F(GdrapiDmabuf, CoherentPlatformMapsTheDevicePointerUnlessPcieIsForced) {
     EXPECT_EQ(std::memcmp(reinterpret_cast<void*>(memory + 24), written.data(), written.size()), 0) << "still there";
     EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
   }
-  EXPECT_EQ(gdr_close(g), 0);
 }
 
 TEST_F(GdrapiDmabuf, CoherentPlatformReportsAFreeUnlessPcieIsForced) {
-  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
-  gdr_t const g = gdr_open();
-  ASSERT_NE(g, nullptr) << errno;
+  ASSERT_NO_FATAL_FAILURE(open_with("GDRKIT_BACKEND", "dmabuf"));
   for (const bool is_forced : {false, true}) {
     SCOPED_TRACE(is_forced);
     std::uint64_t other = 0;
@@ -206,13 +205,10 @@ TEST_F(GdrapiDmabuf, CoherentPlatformReportsAFreeUnlessPcieIsForced) {
     EXPECT_EQ(gdr_unmap(g, handle, va, gpu_page), 0);
     EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
   }
-  EXPECT_EQ(gdr_close(g), 0);
 }
 
 TEST_F(GdrapiDmabuf, DescriptorsCloseOnExec) {
-  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
-  gdr_t const g = gdr_open();
-  ASSERT_NE(g, nullptr) << errno;
+  ASSERT_NO_FATAL_FAILURE(open_with("GDRKIT_BACKEND", "dmabuf"));
   const auto inheritable = [] {
     int count = 0;
     for (int fd = 0; fd < 1024; ++fd) {
@@ -225,28 +221,23 @@ TEST_F(GdrapiDmabuf, DescriptorsCloseOnExec) {
   gdr_mh_t handle{};
   ASSERT_EQ(gdr_pin_buffer(g, memory, gpu_page, 0, 0, &handle), 0);
   EXPECT_EQ(inheritable(), before);
-  EXPECT_EQ(gdr_close(g), 0);
 }
 
 TEST_F(GdrapiDmabuf, ErrorsAreErrnoValues) {
-  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
-  gdr_t const g = gdr_open();
-  ASSERT_NE(g, nullptr) << errno;
+  ASSERT_NO_FATAL_FAILURE(open_with("GDRKIT_BACKEND", "dmabuf"));
   gdr_mh_t handle{};
   EXPECT_EQ(gdr_pin_buffer(g, 0x1234000, gpu_page, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, GDR_PIN_FLAG_FORCE_PCIE, &handle), EINVAL) << "as without C2C";
-  EXPECT_EQ(gdr_close(g), 0);
 }
 
 TEST_F(GdrapiDmabuf, IsTriedAndFallsBackWithEveryDriverVersion) {
   if (::access("/dev/gdrdrv", R_OK | W_OK) == 0) GTEST_SKIP() << "a gdrdrv kernel module is loaded, which comes first";
   for (const char* version : {"13000", "13030", "14010"}) {
-    ::setenv("EMULATED_CUDA_VERSION", version, 1);
-    gdr_t const g = gdr_open();
-    ASSERT_NE(g, nullptr) << version << ": " << errno;
+    ASSERT_NO_FATAL_FAILURE(open_with("EMULATED_CUDA_VERSION", version));
     EXPECT_EQ(attribute(g, GDR_ATTR_USING_DMA_BUF_MMAP), 1);
     EXPECT_EQ(gdr_close(g), 0);
   }
+  g = nullptr;
   // The first refusal counts for the rest of the process, so all versions that map come before.
   ::setenv("EMULATED_CUDA_REFUSES_MMAP", "1", 1);
   for (const char* version : {"13000", "13030", "14010"}) {
