@@ -501,12 +501,6 @@ TEST_F(Gdrapi, RejectsCallsOfAForkedChildWithoutSideEffects) {
   EXPECT_EQ(byte, expected[0]);
 }
 
-TEST_F(Gdrapi, ForkedChildFaultsOnTheParentsMapping) {
-  mapped_pin();
-  const ChildEnd end = run_in_child([&] { return *static_cast<volatile std::uint8_t*>(va) == 0 ? 1 : 2; });
-  EXPECT_EQ(end.signal, SIGSEGV);
-}
-
 TEST_F(Gdrapi, OpenAndCloseLeakNothing) {
   const ProcessResources before_loop = count_process_resources();
   for (int i = 0; i < 100; ++i) {

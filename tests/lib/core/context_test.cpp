@@ -90,19 +90,6 @@ TEST_F(Context, OpenRejectsAnUnknownCopyKernel) {
   EXPECT_EQ(script.backends, 1);
 }
 
-TEST_F(Context, UsesTheForcedCopyKernel) {
-  for (unsigned index = 0;; ++index) {
-    const base::Result<CopyKernelReport> kernel = copy_kernel(index);
-    if (!kernel) break;
-    if (!kernel->is_usable) continue;
-    base::Settings settings;
-    settings.copy_kernel = kernel->name;
-    const auto opened = tests::value_or_throw(open(settings));
-    EXPECT_STREQ(context_info(opened)->store_kernel_name, kernel->name);
-    EXPECT_TRUE(close(opened));
-  }
-}
-
 TEST_F(Context, ManyContextsHaveDifferentHandles) {
   std::set<Handle> handles;
   for (int i = 0; i < 200; ++i) {
