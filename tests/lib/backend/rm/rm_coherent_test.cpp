@@ -17,20 +17,14 @@ constexpr std::uint32_t caching_is_cached = 0;
 
 class RmCoherent : public ::testing::Test {
  protected:
-  explicit RmCoherent(bool is_coherent = true) : machine({}, gpu(is_coherent)) {
+  explicit RmCoherent(fakes::FakeGpu gpu = coherent_gpu()) : machine({}, std::move(gpu)) {
     machine.rm.set_caching(caching_is_cached);
     machine.cuda.names_host_addresses = true;
     backend = open_or_fail(machine);
   }
-  static fakes::FakeGpu gpu(bool is_coherent) {
-    auto made = fakes::make_gpu(0);
-    made.is_coherent = is_coherent;
-    return made;
-  }
   /// Fills the memory with distinct words and pins it.
   std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes) {
-    machine.cuda.fill_pattern(address, size_bytes);
-    return pin_or_fail(*backend, address, size_bytes);
+    return pin_or_fail(*backend, machine.filled(address, size_bytes), size_bytes);
   }
   /// Whether RM or Linux has mapped memory.
   [[nodiscard]] bool is_anything_mapped() const {
@@ -51,7 +45,7 @@ class RmCoherent : public ::testing::Test {
 };
 
 struct RmDiscrete : RmCoherent {
-  RmDiscrete() : RmCoherent(false) {}
+  RmDiscrete() : RmCoherent(fakes::make_gpu(0)) {}
 };
 
 TEST_F(RmCoherent, MapsTheDeviceAddressIfTheCpuCanUseIt) {
@@ -109,6 +103,19 @@ TEST_F(RmCoherent, DetectsThatAnotherAllocationHasTheAddress) {
 TEST_F(RmCoherent, TheDriverMapsMemoryThatCudaHidesFromTheCpu) {
   machine.cuda.names_host_addresses = false;  // cudaMalloc on Grace Hopper
   expect_mapped_by_the_driver(machine.cuda.malloc_for_cpu(mib), mib);
+}
+
+TEST_F(RmCoherent, TheDriversMappingSupportsOnlyCached) {
+  machine.cuda.names_host_addresses = false;
+  const auto held = pin(machine.cuda.malloc(2 * mib), 2 * mib);
+  for (const MappingType type : {MappingType::none, MappingType::cached}) {
+    EXPECT_EQ(map_or_fail(*held, type).type, MappingType::cached);
+    ASSERT_TRUE(held->unmap());
+  }
+  for (const MappingType type : {MappingType::write_combining, MappingType::device}) {
+    EXPECT_TRUE(
+        tests::failed(held->map(held->page_bytes(), type), EOPNOTSUPP, HasSubstr("supports only type 'cached'")));
+  }
 }
 
 TEST_F(RmCoherent, TheDriverMapsMemoryThatTheCpuCannotRead) {

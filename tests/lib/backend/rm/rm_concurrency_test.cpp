@@ -3,11 +3,10 @@
 // Concurrent pins of one backend, and resources that a forked child inherits.
 #include <sys/mman.h>
 
-#include <thread>
-
 #include "lib/backend/rm/rm_machine.hpp"
 #include "support/forked_child.hpp"
 #include "support/results.hpp"
+#include "support/run_together.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -24,30 +23,26 @@ TEST(RmConcurrency, PinsOfOneBackendRunInParallel) {
   }
   {
     auto backend = open_or_fail(machine);
-    std::vector<std::thread> workers;
-    for (const std::uint64_t address : addresses) {
-      workers.emplace_back([&machine, &backend, address] {
-        const auto content = machine.cuda.read(address, size);
-        for (int round = 0; round < rounds; ++round) {
-          auto pin = backend->pin({address, size, false, true});
-          ASSERT_TRUE(pin) << pin.error().text();
-          auto mapped = (*pin)->map((*pin)->page_bytes(), MappingType::none);
-          ASSERT_TRUE(mapped) << mapped.error().text();
-          EXPECT_EQ(std::memcmp(own_byte(**pin, *mapped, address), content.data(), size), 0);
-          EXPECT_TRUE((*pin)->unmap());
-          EXPECT_TRUE((*pin)->unpin());
-        }
-      });
-    }
-    for (std::thread& worker : workers) worker.join();
+    tests::run_together(addresses.size(), [&](std::size_t thread) {
+      const std::uint64_t address = addresses[thread];
+      const auto content = machine.cuda.read(address, size);
+      for (int round = 0; round < rounds; ++round) {
+        auto pin = backend->pin({address, size, false, true});
+        ASSERT_TRUE(pin) << pin.error().text();
+        auto mapped = (*pin)->map((*pin)->page_bytes(), MappingType::none);
+        ASSERT_TRUE(mapped) << mapped.error().text();
+        EXPECT_EQ(std::memcmp(own_byte(**pin, *mapped, address), content.data(), size), 0);
+        EXPECT_TRUE((*pin)->unmap());
+        EXPECT_TRUE((*pin)->unpin());
+      }
+    });
   }
   EXPECT_TRUE(is_clean(machine));
 }
 
 TEST(RmConcurrency, OneRangeCanBePinnedAndMappedManyTimesAtOnce) {
   RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(256 * kib);
-  machine.cuda.fill_pattern(address, 256 * kib);
+  const std::uint64_t address = machine.allocate(256 * kib);
   {
     auto backend = open_or_fail(machine);
     std::vector<std::unique_ptr<BackendPin>> pins;
@@ -67,50 +62,36 @@ TEST(RmConcurrency, OneRangeCanBePinnedAndMappedManyTimesAtOnce) {
 
 TEST(RmConcurrency, OpeningAndClosingRaceWithEachOther) {
   RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(64 * kib);
-  machine.cuda.fill_pattern(address, 64 * kib);
-  std::vector<std::thread> workers;
-  for (int i = 0; i < 4; ++i) {
-    workers.emplace_back([&] {
-      for (int round = 0; round < 20; ++round) {
-        auto backend = machine.open();
-        ASSERT_TRUE(backend) << backend.error().text();
-        auto pin = (*backend)->pin({address, 64 * kib, false, true});
-        ASSERT_TRUE(pin) << pin.error().text();
-        EXPECT_TRUE(tests::succeeded((*pin)->map((*pin)->page_bytes(), MappingType::none)));
-      }
-    });
-  }
-  for (std::thread& worker : workers) worker.join();
+  const std::uint64_t address = machine.allocate(64 * kib);
+  tests::run_together(4, [&](int) {
+    for (int round = 0; round < 20; ++round) {
+      auto backend = machine.open();
+      ASSERT_TRUE(backend) << backend.error().text();
+      auto pin = (*backend)->pin({address, 64 * kib, false, true});
+      ASSERT_TRUE(pin) << pin.error().text();
+      EXPECT_TRUE(tests::succeeded((*pin)->map((*pin)->page_bytes(), MappingType::none)));
+    }
+  });
   EXPECT_TRUE(is_clean(machine));
 }
 
-class RmFork : public ::testing::Test {
+class RmFork : public OnRmMachine {
  protected:
-  void start() {
-    address = machine.cuda.malloc(256 * kib);
-    machine.cuda.fill_pattern(address, 256 * kib);
-    backend = open_or_fail(machine);
-    pin = pin_or_fail(*backend, address, 256 * kib);
-    region = map_or_fail(*pin);
+  void SetUp() override {
+    pin(machine.allocate(256 * kib), 256 * kib);
+    region = map_or_fail(*pinned);
   }
 
-  RmMachine machine;
-  std::uint64_t address = 0;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<BackendPin> pin;
   MappedRegion region;
 };
 
 TEST_F(RmFork, TheChildDoesNotInheritTheMapping) {
-  start();
   const auto end =
       tests::run_in_child([&] { return *static_cast<volatile std::uint8_t*>(region.address) != 0 ? 1 : 2; });
   EXPECT_EQ(end.signal, SIGSEGV) << "the child read device memory, exit code " << end.exit_code;
 }
 
 TEST_F(RmFork, TheChildClosesItsDescriptorsAndKeepsTheParentsState) {
-  start();
   const auto end = tests::run_in_child([&] {
     const auto ioctls = [&] {
       unsigned sum = 0;
@@ -120,7 +101,7 @@ TEST_F(RmFork, TheChildClosesItsDescriptorsAndKeepsTheParentsState) {
       return sum;
     };
     const unsigned before = ioctls();
-    pin->abandon_after_fork();
+    pinned->abandon_after_fork();
     backend->abandon_after_fork();
     if (machine.rm.census().descriptors != 0) return 1;
     // The child may use the address of the mapping for other memory.
@@ -128,16 +109,15 @@ TEST_F(RmFork, TheChildClosesItsDescriptorsAndKeepsTheParentsState) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (mine == MAP_FAILED) return 2;
     static_cast<std::uint8_t*>(mine)[0] = 0x42;
-    pin.reset();
+    pinned.reset();
     backend.reset();
     if (static_cast<std::uint8_t*>(mine)[0] != 0x42) return 3;
     return ioctls() == before ? 0 : 4;
   });
   EXPECT_EQ(end.exit_code, 0) << "signal " << end.signal;
-  EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), machine.cuda.read(address, 256 * kib).data(), 256 * kib), 0);
-  pin.reset();
-  backend.reset();
-  EXPECT_TRUE(is_clean(machine));
+  EXPECT_EQ(std::memcmp(own_byte(*pinned, region, address), machine.cuda.read(address, 256 * kib).data(), 256 * kib),
+            0);
+  expect_everything_is_released();
 }
 
 }  // namespace

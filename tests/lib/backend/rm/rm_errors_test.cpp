@@ -26,18 +26,6 @@ struct Rejection {
 
 std::ostream& operator<<(std::ostream& out, const Rejection& rejection) { return out << rejection.name; }
 
-RmMachine::Options with_mps_server() {
-  RmMachine::Options options;
-  options.process_id = fakes::FakeRm::process_id + 1;
-  return options;
-}
-
-RmMachine::Options without_cuda() {
-  RmMachine::Options options;
-  options.is_initialised = false;
-  return options;
-}
-
 std::uint64_t malloc_2_mib(RmMachine& machine) { return machine.cuda.malloc(2 * mib); }
 
 const Rejection rejections[] = {
@@ -82,10 +70,18 @@ const Rejection rejections[] = {
      HasSubstr("the end of the range exceeds 64 bits")},
     {"ImportedMemoryOfAnotherProcess", [](RmMachine& machine) { return machine.cuda.ipc_import(2 * mib); }, 4096,
      EINVAL, HasSubstr("belongs to another process")},
-    {"MemoryOfAnMpsServer", malloc_2_mib, 4096, EACCES,
-     AllOf(HasSubstr("another process"), HasSubstr("MPS"), HasSubstr("0x1b")), with_mps_server()},
-    {"AProcessWithoutCuda", [](RmMachine&) { return std::uint64_t{0x7feb00000000}; }, 4096, EINVAL,
-     HasSubstr("not initialized"), without_cuda()},
+    {"MemoryOfAnMpsServer",
+     malloc_2_mib,
+     4096,
+     EACCES,
+     AllOf(HasSubstr("another process"), HasSubstr("MPS"), HasSubstr("0x1b")),
+     {.process_id = fakes::FakeRm::process_id + 1}},
+    {"AProcessWithoutCuda",
+     [](RmMachine&) { return std::uint64_t{0x7feb00000000}; },
+     4096,
+     EINVAL,
+     HasSubstr("not initialized"),
+     {.is_initialised = false}},
     {"AFailedExport",
      [](RmMachine& machine) {
        machine.cuda.export_result = 801;
@@ -136,23 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmRejects, ::testing::ValuesIn(rejections),
                          [](const auto& tested) { return tested.param.name; });
 
 /// Memory that can be pinned.
-class RmErrors : public ::testing::Test {
- protected:
-  void pin(std::uint64_t at, std::size_t size_bytes) {
-    backend = open_or_fail(machine);
-    pinned = pin_or_fail(*backend, at, size_bytes);
-  }
-  void expect_map_fails(int errno_value, const ::testing::Matcher<std::string>& text) {
-    const fakes::Census before = machine.rm.census();
-    EXPECT_TRUE(tests::failed(pinned->map(pinned->page_bytes(), MappingType::none), errno_value, text));
-    EXPECT_EQ(machine.rm.census(), before) << "a failed map must release its resources";
-    EXPECT_TRUE(is_lawful(machine));
-  }
-
-  RmMachine machine;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<BackendPin> pinned;
-};
+class RmErrors : public OnRmMachine {};
 
 TEST_F(RmErrors, AcceptsTheRestOfThePageIfTheRangeNeedNotBeExact) {
   const std::uint64_t address = machine.cuda.malloc(4096);
@@ -177,17 +157,7 @@ TEST_F(RmErrors, ReportsANodeThatWasRemovedSinceOpening) {
   machine.rm.fail_path(node, ENOENT);
   EXPECT_TRUE(tests::failed(backend->pin({address, 4096, false, true}), ENODEV,
                             AllOf(HasSubstr(node), HasSubstr("container"))));
-  backend.reset();
-  EXPECT_TRUE(is_clean(machine));
-}
-
-TEST_F(RmErrors, ReportsTheUsageOfAFullBar1) {
-  pin(machine.cuda.malloc(16 * mib), 16 * mib);
-  auto& heap = machine.rm.state().bar1(0);
-  heap.occupy(6 * mib, heap.size() - 6 * mib);
-  expect_map_fails(ENOMEM,
-                   AllOf(HasSubstr("BAR1 of " + machine.rm.gpus()[0].pci()), HasSubstr("cannot map 16384 KiB"),
-                         HasSubstr("6 of 262144 MiB free"), HasSubstr("largest piece 6 MiB"), HasSubstr("0x51")));
+  expect_everything_is_released();
 }
 
 TEST_F(RmErrors, ReportsAFullBar1WithoutItsUsage) {
@@ -227,29 +197,9 @@ TEST_F(RmErrors, SupportsOnlyWriteCombining) {
   EXPECT_FALSE(pinned->map(pinned->page_bytes() + 1, MappingType::none));
 }
 
-constexpr std::uint32_t driver_reports_cached = 0;
-
-// Grace with its GPU on NVLink-C2C: the driver maps the memory itself, not BAR1.
-TEST(RmCoherentLink, SupportsOnlyCached) {
-  fakes::FakeGpu gpu = fakes::make_gpu(0);
-  gpu.is_coherent = true;
-  RmMachine machine({}, gpu);
-  machine.rm.set_caching(driver_reports_cached);
-  const std::uint64_t address = machine.cuda.malloc(2 * mib);
-  machine.cuda.fill_pattern(address, 2 * mib);
-  const auto backend = open_or_fail(machine);
-  const auto pin = pin_or_fail(*backend, address, 2 * mib);
-  for (const MappingType type : {MappingType::none, MappingType::cached}) {
-    EXPECT_EQ(map_or_fail(*pin, type).type, MappingType::cached);
-    ASSERT_TRUE(pin->unmap());
-  }
-  for (const MappingType type : {MappingType::write_combining, MappingType::device}) {
-    EXPECT_TRUE(tests::failed(pin->map(pin->page_bytes(), type), EOPNOTSUPP, HasSubstr("supports only type 'cached'")));
-  }
-}
-
 TEST_F(RmErrors, TreatsACachedMappingOfADiscreteGpuAsDevice) {
-  machine.rm.set_caching(driver_reports_cached);
+  constexpr std::uint32_t cached = 0;
+  machine.rm.set_caching(cached);
   pin(machine.cuda.malloc(2 * mib), 2 * mib);
   EXPECT_EQ(map_or_fail(*pinned).type, MappingType::device);
 }

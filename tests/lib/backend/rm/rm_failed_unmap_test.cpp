@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// If pages cannot be unmapped, their memory is never reused. Other temporary failures have no lasting effect.
-#include <gmock/gmock.h>
-
+// If pages cannot be unmapped, their memory is never reused.
 #include <sys/mman.h>
 
 #include "fakes/fault_injection.hpp"
@@ -11,8 +9,6 @@
 
 namespace gdrkit::backend::rm {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// The machine's system calls. The first `failures` calls of munmap fail, and so do those of madvise after `advices`.
 class FailingUnmaps final : public fakes::FaultySystem {
@@ -34,8 +30,7 @@ class RmFailedUnmap : public ::testing::Test {
   static constexpr std::size_t size = 1 * mib;
 
   void SetUp() override {
-    address = machine.cuda.malloc(size);
-    machine.cuda.fill_pattern(address, size);
+    address = machine.allocate(size);
     backend = tests::value_or_throw(open_rm_on(system, machine.cuda, machine.settings));
     pinned = pin_or_fail(*backend, address, size);
   }
@@ -124,53 +119,6 @@ TEST_F(RmFailedCalibrationUnmap, ReleasesEverythingIfTheRetrySucceeds) {
   pinned.reset();
   backend.reset();
   EXPECT_TRUE(is_clean(machine));
-}
-
-TEST(RmBusyMemory, MapsWhileASampledWordIsWrittenContinuously) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(mib);
-  machine.cuda.fill_pattern(address, mib);
-  std::uint64_t counter = 0;
-  const auto count = [&] {
-    ++counter;
-    machine.cuda.write(address, &counter, sizeof counter);
-  };
-  machine.cuda.before_gather = count;
-  machine.cuda.after_gather = count;
-  auto backend = open_or_fail(machine);
-  auto pinned = pin_or_fail(*backend, address, mib);
-  EXPECT_EQ(map_or_fail(*pinned).verification, Verification::content);
-}
-
-TEST(RmBusyMemory, DetectsOtherMemoryWhileAWordIsWritten) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(mib);
-  machine.cuda.fill_pattern(address, mib);
-  std::uint64_t counter = 0;
-  machine.cuda.before_gather = [&] {
-    ++counter;
-    machine.cuda.write(address, &counter, sizeof counter);
-  };
-  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  auto backend = open_or_fail(machine);
-  auto pinned = pin_or_fail(*backend, address, mib);
-  EXPECT_TRUE(tests::failed(pinned->map(mib, MappingType::none), EIO));
-}
-
-TEST(RmCalibration, IsRetriedAfterATemporaryLackOfDescriptors) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(mib);
-  auto backend = open_or_fail(machine);
-  auto pinned = pin_or_fail(*backend, address, mib);
-  machine.rm.set_descriptor_limit(machine.rm.census().descriptors + 1);
-  auto mapped = pinned->map(mib, MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
-  EXPECT_EQ(mapped->verification, Verification::structural);
-  ASSERT_TRUE(pinned->unmap());
-  machine.rm.set_descriptor_limit(1024);
-  mapped = pinned->map(mib, MappingType::none);
-  ASSERT_TRUE(mapped) << mapped.error().text();
-  EXPECT_EQ(mapped->verification, Verification::calibrated);
 }
 
 }  // namespace

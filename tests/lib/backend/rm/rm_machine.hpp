@@ -19,6 +19,7 @@
 #include "fakes/fault_injection.hpp"
 #include "fakes/wire.hpp"
 #include "lib/backend/or_fail.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -42,6 +43,13 @@ struct RmMachine {
   }
 
   base::Result<std::unique_ptr<Backend>> open() { return open_rm_on(system, faulty_cuda, settings); }
+  /// Fills the memory with distinct words and returns its address.
+  std::uint64_t filled(std::uint64_t address, std::size_t size_bytes) {
+    cuda.fill_pattern(address, size_bytes);
+    return address;
+  }
+  /// Allocates device memory with distinct words.
+  std::uint64_t allocate(std::size_t size_bytes) { return filled(cuda.malloc(size_bytes), size_bytes); }
 
   fakes::FakeRm rm;
   fakes::FakeCuda cuda;
@@ -54,6 +62,13 @@ struct RmMachine {
   RmMachine(const fakes::DriverModel& model, std::vector<fakes::FakeGpu> gpus, Options options)
       : rm(model, std::move(gpus)), cuda(rm, std::move(options)) {}
 };
+
+/// As in Grace, whose GPU is on NVLink-C2C.
+inline fakes::FakeGpu coherent_gpu() {
+  fakes::FakeGpu gpu = fakes::make_gpu(0);
+  gpu.is_coherent = true;
+  return gpu;
+}
 
 /// Succeeds if all resources were released and no rule of the driver was violated.
 inline ::testing::AssertionResult is_clean(RmMachine& machine) {
@@ -104,10 +119,37 @@ inline MappedRegion expect_works(RmMachine& machine, Backend& backend, std::uint
 
 /// The same on a new backend, with 4 MiB of distinct words, after which everything is released.
 inline void expect_works(RmMachine& machine) {
-  const std::uint64_t address = machine.cuda.malloc(4 * mib);
-  machine.cuda.fill_pattern(address, 4 * mib);
+  const std::uint64_t address = machine.allocate(4 * mib);
   EXPECT_EQ(expect_works(machine, *open_or_fail(machine), address, 4 * mib).verification, Verification::content);
   EXPECT_TRUE(is_clean(machine));
 }
+
+/// A machine with a backend and one pin.
+class OnRmMachine : public ::testing::Test {
+ protected:
+  /// Opens the backend and pins the range.
+  void pin(std::uint64_t at, std::size_t size_bytes) {
+    address = at;
+    backend = open_or_fail(machine);
+    pinned = pin_or_fail(*backend, at, size_bytes);
+    census = machine.rm.census();
+  }
+  void expect_map_fails(int errno_value, const ::testing::Matcher<std::string>& text) {
+    EXPECT_TRUE(tests::failed(pinned->map(pinned->page_bytes(), MappingType::none), errno_value, text));
+    EXPECT_EQ(machine.rm.census(), census) << "a failed map must release its resources";
+    EXPECT_TRUE(is_lawful(machine));
+  }
+  void expect_everything_is_released() {
+    pinned.reset();
+    backend.reset();
+    EXPECT_TRUE(is_clean(machine));
+  }
+
+  RmMachine machine;
+  std::uint64_t address = 0;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<BackendPin> pinned;
+  fakes::Census census;  ///< after the pin
+};
 
 }  // namespace gdrkit::backend::rm

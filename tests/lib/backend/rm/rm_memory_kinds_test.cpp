@@ -75,8 +75,7 @@ class RmMemoryKind : public ::testing::TestWithParam<Kind> {};
 TEST_P(RmMemoryKind, IsMappedAndVerified) {
   RmMachine machine;
   const Kind& kind = GetParam();
-  const std::uint64_t address = kind.allocate(machine.cuda) + kind.from;
-  machine.cuda.fill_pattern(address, kind.size_bytes);
+  const std::uint64_t address = machine.filled(kind.allocate(machine.cuda) + kind.from, kind.size_bytes);
   const auto before = machine.cuda.read(address, kind.size_bytes);
   {
     auto backend = open_or_fail(machine);
@@ -114,66 +113,52 @@ TEST_P(RmMemoryKind, IsReleasedByTheDestructors) {
 INSTANTIATE_TEST_SUITE_P(Rm, RmMemoryKind, ::testing::ValuesIn(kinds),
                          [](const auto& tested) { return tested.param.name; });
 
-TEST(RmPin, CanBeMappedRepeatedly) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(4 * mib);
-  machine.cuda.fill_pattern(address, 4 * mib);
-  auto backend = open_or_fail(machine);
-  auto pin = pin_or_fail(*backend, address, 4 * mib);
-  const fakes::Census pinned = machine.rm.census();
+class RmPin : public OnRmMachine {
+ protected:
+  static constexpr std::size_t size = 4 * mib;
+};
+
+TEST_F(RmPin, CanBeMappedRepeatedly) {
+  pin(machine.allocate(size), size);
   for (int round = 0; round < 3; ++round) {
-    const MappedRegion region = map_or_fail(*pin);
-    EXPECT_EQ(std::memcmp(region.address, machine.cuda.read(address, 4 * mib).data(), 4 * mib), 0);
-    ASSERT_TRUE(pin->unmap());
-    EXPECT_EQ(machine.rm.census(), pinned);
+    const MappedRegion region = map_or_fail(*pinned);
+    EXPECT_EQ(std::memcmp(region.address, machine.cuda.read(address, size).data(), size), 0);
+    ASSERT_TRUE(pinned->unmap());
+    EXPECT_EQ(machine.rm.census(), census);
   }
 }
 
-TEST(RmPin, MapsAPrefixOfItsPages) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.vmm({2 * mib, 2 * mib}, false);
-  machine.cuda.fill_pattern(address, 4 * mib);
-  auto backend = open_or_fail(machine);
-  auto pin = pin_or_fail(*backend, address, 4 * mib);
+TEST_F(RmPin, MapsAPrefixOfItsPages) {
+  pin(machine.filled(machine.cuda.vmm({2 * mib, 2 * mib}, false), size), size);
   for (const std::size_t requested :
        {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
-    auto mapped = tests::value_or_throw(pin->map(requested, MappingType::write_combining));
+    auto mapped = tests::value_or_throw(pinned->map(requested, MappingType::write_combining));
     EXPECT_EQ(mapped.size_bytes, (requested + 4095) / 4096 * 4096);
     EXPECT_EQ(std::memcmp(mapped.address, machine.cuda.read(address, requested).data(), requested), 0);
-    ASSERT_TRUE(pin->unmap());
+    ASSERT_TRUE(pinned->unmap());
   }
   EXPECT_TRUE(is_lawful(machine));
 }
 
-TEST(RmPin, KeepsTheMemoryAliveAfterItsOwnerFreedIt) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(4 * mib);
-  machine.cuda.fill_pattern(address, 4 * mib);
-  const auto content = machine.cuda.read(address, 4 * mib);
+TEST_F(RmPin, KeepsTheMemoryAliveAfterItsOwnerFreedIt) {
+  pin(machine.allocate(size), size);
+  const auto content = machine.cuda.read(address, size);
   const auto memory = machine.cuda.memory_at(address);
-  {
-    auto backend = open_or_fail(machine);
-    auto pin = pin_or_fail(*backend, address, 4 * mib);
-    const MappedRegion region = map_or_fail(*pin);
-    machine.cuda.free(address);
-    EXPECT_FALSE(memory.expired());
-    EXPECT_EQ(std::memcmp(region.address, content.data(), content.size()), 0);
-    EXPECT_FALSE(pin->is_invalidated());
-    EXPECT_TRUE(pin->unpin());
-    EXPECT_TRUE(memory.expired()) << "the GPU memory is still held";
-  }
-  EXPECT_TRUE(is_clean(machine));
+  const MappedRegion region = map_or_fail(*pinned);
+  machine.cuda.free(address);
+  EXPECT_FALSE(memory.expired());
+  EXPECT_EQ(std::memcmp(region.address, content.data(), content.size()), 0);
+  EXPECT_FALSE(pinned->is_invalidated());
+  EXPECT_TRUE(pinned->unpin());
+  EXPECT_TRUE(memory.expired()) << "the GPU memory is still held";
+  expect_everything_is_released();
 }
 
-TEST(RmPin, CanBeMappedAfterItsOwnerFreedTheMemory) {
-  RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(4 * mib);
-  machine.cuda.fill_pattern(address, 4 * mib);
-  const auto content = machine.cuda.read(address, 4 * mib);
-  auto backend = open_or_fail(machine);
-  auto pin = pin_or_fail(*backend, address, 4 * mib);
+TEST_F(RmPin, CanBeMappedAfterItsOwnerFreedTheMemory) {
+  pin(machine.allocate(size), size);
+  const auto content = machine.cuda.read(address, size);
   machine.cuda.free(address);
-  const MappedRegion region = map_or_fail(*pin);
+  const MappedRegion region = map_or_fail(*pinned);
   EXPECT_EQ(std::memcmp(region.address, content.data(), content.size()), 0);
   EXPECT_NE(region.verification, Verification::content);
 }

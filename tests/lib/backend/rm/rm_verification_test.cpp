@@ -15,56 +15,53 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Pins 1 MiB. Its content is distinct words if `seed` is not 0, else zeros.
-class RmVerification : public ::testing::Test {
+class RmVerification : public OnRmMachine {
  protected:
   static constexpr std::size_t size = 1 * mib;
 
-  void pin(std::uint64_t seed) {
-    address = machine.cuda.malloc(size);
-    if (seed != 0) machine.cuda.fill_pattern(address, size, seed);
-    backend = open_or_fail(machine);
-    pinned = pin_or_fail(*backend, address, size);
-    census = machine.rm.census();
+  void pin_distinct_words() { pin(machine.allocate(size), size); }
+  void pin_zeros() { pin(machine.cuda.malloc(size), size); }
+  /// Pins memory whose every mapping is compared.
+  void pin_vmm() { pin(machine.filled(machine.cuda.vmm({2 * mib}, false), 2 * mib), size); }
+
+  Verification map() { return map_or_fail(*pinned).verification; }
+  void expect_other_memory_is_rejected() {
+    machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+    expect_map_fails(EIO, HasSubstr("the CPU and CUDA read different data"));
   }
-  void expect_map_fails(int errno_value, const char* text) {
-    EXPECT_TRUE(tests::failed(pinned->map(pinned->page_bytes(), MappingType::none), errno_value, HasSubstr(text)));
-    EXPECT_EQ(machine.rm.census(), census) << "the rejected mapping must be removed";
-    EXPECT_TRUE(is_lawful(machine));
+  void expect_a_lost_gpu_is_reported() {
+    machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
+    expect_map_fails(ENODEV, HasSubstr("GPU is lost or BAR1 is disabled"));
   }
-  Verification map() {
-    const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
-    if (mapped) return mapped->verification;
-    ADD_FAILURE() << mapped.error().text();
-    return Verification::none;
+  /// From now on, the GPU writes the first word before or after each read of CUDA, or both.
+  void write_a_word(bool is_before, bool is_after) {
+    const auto write = [this] {
+      ++last_word;
+      machine.cuda.write(address, &last_word, sizeof last_word);
+    };
+    if (is_before) machine.cuda.before_gather = write;
+    if (is_after) machine.cuda.after_gather = write;
   }
 
-  RmMachine machine;
-  std::uint64_t address = 0;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<BackendPin> pinned;
-  fakes::Census census;
+  std::uint64_t last_word = 0;
 };
 
 TEST_F(RmVerification, RejectsAMappingOfOtherMemory) {
-  pin(1);
-  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "the CPU and CUDA read different data");
+  pin_distinct_words();
+  expect_other_memory_is_rejected();
   machine.rm.set_mapping_shows(fakes::MappingShows::memory);
   EXPECT_EQ(map(), Verification::content) << "the pin must stay valid after a rejected mapping";
 }
 
 TEST_F(RmVerification, RejectsAMappingOfOtherMemoryIfTheUsersIsAllZeros) {
-  pin(0);
-  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "the CPU and CUDA read different data");
+  pin_zeros();
+  expect_other_memory_is_rejected();
 }
 
 TEST_F(RmVerification, ComparesEveryPieceOfARange) {
   for (unsigned wrong = 0; wrong < 3; ++wrong) {
     RmMachine other;
-    const std::uint64_t start = other.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false);
-    other.cuda.fill_pattern(start, 384 * kib);
+    const std::uint64_t start = other.filled(other.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false), 384 * kib);
     auto opened = open_or_fail(other);
     auto held = pin_or_fail(*opened, start, 384 * kib);
     other.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
@@ -74,19 +71,17 @@ TEST_F(RmVerification, ComparesEveryPieceOfARange) {
 }
 
 TEST_F(RmVerification, DetectsALostGpuByAllOnes) {
-  pin(1);
-  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
+  pin_distinct_words();
+  expect_a_lost_gpu_is_reported();
 }
 
 TEST_F(RmVerification, DetectsALostGpuByAllOnesIfTheUsersMemoryIsAllZeros) {
-  pin(0);
-  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
+  pin_zeros();
+  expect_a_lost_gpu_is_reported();
 }
 
 TEST_F(RmVerification, ComparesContentThatIsNotTrivial) {
-  pin(1);
+  pin_distinct_words();
   EXPECT_EQ(map(), Verification::content);
   EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
 }
@@ -94,8 +89,7 @@ TEST_F(RmVerification, ComparesContentThatIsNotTrivial) {
 TEST_F(RmVerification, FindsDifferencesAtEitherEndOfTheRange) {
   for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{size - 64}}) {
     RmMachine other;
-    const std::uint64_t start = other.cuda.malloc(size);
-    other.cuda.fill_pattern(start, size);
+    const std::uint64_t start = other.allocate(size);
     auto opened = open_or_fail(other);
     auto held = pin_or_fail(*opened, start, size);
     // CUDA reads a line that the mapping does not: it is written before CUDA's read and restored afterwards.
@@ -110,7 +104,7 @@ TEST_F(RmVerification, FindsDifferencesAtEitherEndOfTheRange) {
 }
 
 TEST_F(RmVerification, CalibratesOncePerDeviceIfTheContentIsTrivial) {
-  pin(0);
+  pin_zeros();
   EXPECT_EQ(map(), Verification::calibrated);
   ASSERT_TRUE(pinned->unmap());
   const unsigned exports = machine.cuda.exports_made();
@@ -119,33 +113,31 @@ TEST_F(RmVerification, CalibratesOncePerDeviceIfTheContentIsTrivial) {
 }
 
 TEST_F(RmVerification, RejectsEqualTrivialContentIfScratchMemoryDiffers) {
-  pin(0);
+  pin_zeros();
   const std::vector<std::uint8_t> ones(size, 0xff);
   machine.cuda.write(address, ones.data(), ones.size());
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(EIO, "cannot verify mappings");
+  expect_map_fails(EIO, HasSubstr("cannot verify mappings"));
   EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
-  expect_map_fails(EIO, "cannot verify mappings");
+  expect_map_fails(EIO, HasSubstr("cannot verify mappings"));
 }
 
 TEST_F(RmVerification, TreatsOneRepeatedByteAsTrivial) {
-  pin(0);
+  pin_zeros();
   const std::vector<std::uint8_t> bytes(size, 0x7f);
   machine.cuda.write(address, bytes.data(), bytes.size());
   EXPECT_EQ(map(), Verification::calibrated);
 }
 
 TEST_F(RmVerification, VerifiesStructureWithoutScratchMemory) {
-  address = machine.cuda.malloc(size);
   machine.plan.fail_every("mem_create", {0, 0, 2});
-  const auto opened = open_or_fail(machine);
-  auto held = pin_or_fail(*opened, address, size);
-  EXPECT_EQ(map_or_fail(*held).verification, Verification::structural);
+  pin_zeros();
+  EXPECT_EQ(map(), Verification::structural);
   EXPECT_TRUE(machine.plan.was_reached());
 }
 
 TEST_F(RmVerification, ToleratesAWriterThatIsFasterThanOneComparison) {
-  pin(1);
+  pin_distinct_words();
   std::uint64_t seed = 2;
   machine.cuda.after_gather = [&] { machine.cuda.fill_pattern(address, size, seed++); };
   const Verification verification = map();
@@ -155,18 +147,35 @@ TEST_F(RmVerification, ToleratesAWriterThatIsFasterThanOneComparison) {
 }
 
 TEST_F(RmVerification, VerifiesByTheLinesThatAWriterDoesNotChange) {
-  pin(1);
-  std::uint64_t value = 2;
-  machine.cuda.after_gather = [&] {
-    ++value;
-    machine.cuda.write(address, &value, sizeof value);
-  };
+  pin_distinct_words();
+  write_a_word(false, true);
   EXPECT_EQ(map(), Verification::content);
-  EXPECT_GT(value, 3u) << "the writer must run between the reads";
+  EXPECT_GT(last_word, 1u) << "the writer must run between the reads";
+}
+
+TEST_F(RmVerification, MapsWhileASampledWordIsWrittenContinuously) {
+  pin_distinct_words();
+  write_a_word(true, true);
+  EXPECT_EQ(map(), Verification::content);
+}
+
+TEST_F(RmVerification, DetectsOtherMemoryWhileAWordIsWritten) {
+  pin_distinct_words();
+  write_a_word(true, false);
+  expect_other_memory_is_rejected();
+}
+
+TEST_F(RmVerification, CalibratesAfterATemporaryLackOfDescriptors) {
+  pin_zeros();
+  machine.rm.set_descriptor_limit(census.descriptors + 1);
+  EXPECT_EQ(map(), Verification::structural);
+  ASSERT_TRUE(pinned->unmap());
+  machine.rm.set_descriptor_limit(1024);
+  EXPECT_EQ(map(), Verification::calibrated);
 }
 
 TEST_F(RmVerification, ComparesAnAllocationOnce) {
-  pin(1);
+  pin_distinct_words();
   unsigned gathers = 0;
   machine.cuda.before_gather = [&] { ++gathers; };
   EXPECT_EQ(map(), Verification::content);
@@ -184,48 +193,40 @@ TEST_F(RmVerification, ComparesAnAllocationOnce) {
 }
 
 TEST_F(RmVerification, DetectsALostGpuAtALaterMap) {
-  pin(1);
+  pin_distinct_words();
   EXPECT_EQ(map(), Verification::content);
   ASSERT_TRUE(pinned->unmap());
-  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or BAR1 is disabled");
+  expect_a_lost_gpu_is_reported();
 }
 
 TEST_F(RmVerification, ComparesPagesThatWereNotCompared) {
-  pin(1);
+  pin_distinct_words();
   auto part = pin_or_fail(*backend, address, size / 2);
   ASSERT_TRUE(part->map(part->page_bytes(), MappingType::none));
-  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   census = machine.rm.census();
-  expect_map_fails(EIO, "the CPU and CUDA read different data");
+  expect_other_memory_is_rejected();
 }
 
 TEST_F(RmVerification, ComparesAnotherAllocationAtTheSameAddress) {
-  pin(1);
+  pin_distinct_words();
   EXPECT_EQ(map(), Verification::content);
   ASSERT_TRUE(pinned->unpin());
   machine.cuda.replace_allocation(address);
   machine.cuda.fill_pattern(address, size, 2);
   pinned = pin_or_fail(*backend, address, size);
   census = machine.rm.census();
-  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "the CPU and CUDA read different data");
+  expect_other_memory_is_rejected();
 }
 
 TEST_F(RmVerification, ComparesMemoryOfTheVirtualMemoryCallsEachTime) {
-  address = machine.cuda.vmm({2 * mib}, false);
-  machine.cuda.fill_pattern(address, 2 * mib);
-  backend = open_or_fail(machine);
-  pinned = pin_or_fail(*backend, address, size);
-  census = machine.rm.census();
+  pin_vmm();
   EXPECT_EQ(map(), Verification::content);
   ASSERT_TRUE(pinned->unmap());
-  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "the CPU and CUDA read different data");
+  expect_other_memory_is_rejected();
 }
 
 TEST_F(RmVerification, ComparesEachTimeUntilTheContentIsAProof) {
-  pin(0);
+  pin_zeros();
   EXPECT_EQ(map(), Verification::calibrated);
   ASSERT_TRUE(pinned->unmap());
   unsigned gathers = 0;
@@ -236,11 +237,7 @@ TEST_F(RmVerification, ComparesEachTimeUntilTheContentIsAProof) {
 }
 
 TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
-  // Memory whose every mapping is compared.
-  address = machine.cuda.vmm({2 * mib}, false);
-  machine.cuda.fill_pattern(address, 2 * mib);
-  backend = open_or_fail(machine);
-  pinned = pin_or_fail(*backend, address, size);
+  pin_vmm();
   std::atomic<bool> is_done{false};
   const auto memory = machine.cuda.memory_at(address).lock();
   auto* word = reinterpret_cast<std::atomic<std::uint64_t>*>(memory->bytes().data());
@@ -248,8 +245,7 @@ TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
     for (std::uint64_t value = 0; !is_done; ++value) word[5].store(value, std::memory_order_relaxed);
   });
   for (int round = 0; round < 50; ++round) {
-    const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
-    EXPECT_TRUE(mapped) << mapped.error().text();
+    EXPECT_TRUE(tests::succeeded(pinned->map(pinned->page_bytes(), MappingType::none)));
     EXPECT_TRUE(pinned->unmap());
   }
   is_done = true;
@@ -278,13 +274,10 @@ TEST_F(RmVerification, DoesNotWriteToTheRangeOrItsNeighbors) {
 }
 
 TEST_F(RmVerification, RejectsMemoryThatCudaCannotRead) {
-  address = machine.cuda.malloc(size);
-  const auto opened = open_or_fail(machine);
-  auto held = pin_or_fail(*opened, address, size);
-  const fakes::Census before = machine.rm.census();
+  pin_zeros();
   machine.plan.fail_every("memcpy_2d_async", {0, 0, 700});
-  EXPECT_THAT(tests::text_of(held->map(held->page_bytes(), MappingType::none)), HasSubstr("ILLEGAL_ADDRESS"));
-  EXPECT_EQ(machine.rm.census(), before);
+  EXPECT_THAT(tests::text_of(pinned->map(pinned->page_bytes(), MappingType::none)), HasSubstr("ILLEGAL_ADDRESS"));
+  EXPECT_EQ(machine.rm.census(), census);
 }
 
 }  // namespace

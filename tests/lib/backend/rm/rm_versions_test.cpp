@@ -10,6 +10,9 @@
 namespace gdrkit::backend::rm {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
 class RmVersion : public ::testing::TestWithParam<fakes::DriverModel> {};
 
 TEST_P(RmVersion, MapsEveryKindOfMemory) {
@@ -35,8 +38,7 @@ TEST_P(RmVersion, MapsEveryKindOfMemory) {
 
 TEST_P(RmVersion, ImportsAnExportedFileIfTheHookCannotBeInstalled) {
   RmMachine machine(GetParam());
-  const std::uint64_t address = machine.cuda.vmm({2 * mib, 4 * mib}, true, 16 * mib);
-  machine.cuda.fill_pattern(address, 6 * mib);
+  const std::uint64_t address = machine.filled(machine.cuda.vmm({2 * mib, 4 * mib}, true, 16 * mib), 6 * mib);
   machine.cuda.is_hook_installable = false;
   {
     auto backend = open_or_fail(machine);
@@ -56,8 +58,8 @@ TEST_P(RmVersion, ReportsWhyEachWayToFindTheMemoryFailed) {
     const auto backend = open_or_fail(machine);
     text = tests::text_of(backend->pin({address, 2 * mib, false, true}));
   }
-  EXPECT_THAT(text, ::testing::HasSubstr("cannot observe the ioctl calls of libcuda"));
-  EXPECT_THAT(text, ::testing::HasSubstr("as an exported file: cannot pin the memory: cuMemExportToShareableHandle"));
+  EXPECT_THAT(text, HasSubstr("cannot observe the ioctl calls of libcuda"));
+  EXPECT_THAT(text, HasSubstr("as an exported file: cannot pin the memory: cuMemExportToShareableHandle"));
   EXPECT_TRUE(is_clean(machine));
 }
 
@@ -66,8 +68,7 @@ TEST_P(RmVersion, UsesAnIpcHandleIfAllowed) {
   machine.settings.allow_ipc_handle = true;
   machine.cuda.is_hook_installable = false;
   (void)machine.cuda.malloc(4096);
-  const std::uint64_t address = machine.cuda.malloc(100000);
-  machine.cuda.fill_pattern(address, 100000);
+  const std::uint64_t address = machine.allocate(100000);
   {
     auto backend = open_or_fail(machine);
     (void)expect_works(machine, *backend, address, 100000);
@@ -86,21 +87,26 @@ TEST_P(RmVersion, ReportsTheStatusOfEveryFailedAllocation) {
       auto backend = machine.open();
       text = backend ? tests::text_of((*backend)->pin({address, 4096, false, true})) : backend.error().text();
     }
-    EXPECT_THAT(text, ::testing::HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << failed_call;
+    EXPECT_THAT(text, HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << failed_call;
     EXPECT_TRUE(is_clean(machine));
   }
 }
 
 TEST_P(RmVersion, ReportsTheUsageOfAFullBar1) {
   RmMachine machine(GetParam());
-  const std::uint64_t address = machine.cuda.malloc(8 * mib);
+  const std::uint64_t address = machine.cuda.malloc(16 * mib);
   auto backend = open_or_fail(machine);
-  auto pin = pin_or_fail(*backend, address, 8 * mib);
+  auto pin = pin_or_fail(*backend, address, 16 * mib);
+  const fakes::Census before = machine.rm.census();
   auto& heap = machine.rm.state().bar1(0);
-  heap.occupy(4 * mib, heap.size() - 4 * mib);
-  EXPECT_THAT(tests::text_of(pin->map(pin->page_bytes(), MappingType::none)),
-              ::testing::HasSubstr("4 of 262144 MiB free"))
+  heap.occupy(6 * mib, heap.size() - 6 * mib);
+  EXPECT_TRUE(
+      tests::failed(pin->map(pin->page_bytes(), MappingType::none), ENOMEM,
+                    AllOf(HasSubstr("BAR1 of " + machine.rm.gpus()[0].pci()), HasSubstr("cannot map 16384 KiB"),
+                          HasSubstr("6 of 262144 MiB free"), HasSubstr("largest piece 6 MiB"), HasSubstr("0x51"))))
       << "the size of FB_GET_INFO_V2 depends on the version";
+  EXPECT_EQ(machine.rm.census(), before) << "a failed map must release its resources";
+  EXPECT_TRUE(is_lawful(machine));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rm, RmVersion, ::testing::ValuesIn(fakes::driver_models()), [](const auto& tested) {
