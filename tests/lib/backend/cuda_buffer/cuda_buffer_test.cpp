@@ -24,13 +24,6 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t size = 100'001;
 
-fakes::FakeCuda::Options gpus(std::vector<unsigned> visible, bool is_initialised = true) {
-  fakes::FakeCuda::Options options;
-  options.gpus = std::move(visible);
-  options.is_initialised = is_initialised;
-  return options;
-}
-
 /// Allocates, copies in both directions and frees; every call must succeed.
 void expect_works(const driver::CudaCalls& cuda, int device) {
   auto buffer = tests::value_or_throw(allocate_cuda_buffer(cuda, device, size));
@@ -59,7 +52,7 @@ TEST(CudaBuffer, SharesItsBytesWithTheDevice) {
 }
 
 TEST(CudaBuffer, InitializesCudaAndCreatesAContextIfNecessary) {
-  RmMachine machine(gpus({0}, false));
+  RmMachine machine(RmMachine::Options{.is_initialised = false});
   expect_works(machine.cuda, 0);
   EXPECT_EQ(machine.cuda.contexts_created(), 1u);
   EXPECT_EQ(machine.cuda.threads().depth(), 0u);
@@ -74,7 +67,7 @@ TEST(CudaBuffer, UsesThePrimaryContextOfTheApplication) {
 }
 
 TEST(CudaBuffer, DoesNotChangeTheContextOfTheThread) {
-  RmMachine machine(fakes::driver_model("580.159.04"), 2, gpus({1, 0}));
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = {1, 0}});
   const std::uint64_t own = machine.cuda.make_context(0);
   machine.cuda.threads().push(own);
   for (const int device : {0, 1}) {
@@ -135,7 +128,7 @@ TEST(CudaBuffer, CallsNothingAfterAbandonAfterFork) {
 
 TEST(CudaBuffer, ReleasesEverythingWhicheverCallFails) {
   for (int call = 0;; ++call) {
-    RmMachine machine(gpus({0}, call % 2 == 0));
+    RmMachine machine(RmMachine::Options{.is_initialised = call % 2 == 0});
     fakes::FaultPlan plan;
     plan.fail_call(call, {0, 0, 999});
     fakes::FaultyCuda cuda(machine.cuda, plan);

@@ -17,12 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-fakes::FakeCuda::Options without_cuda() {
-  fakes::FakeCuda::Options options;
-  options.is_initialised = false;
-  return options;
-}
-
 TEST(DmabufOpen, IsVerifiedIfScratchMemoryCanBeMapped) {
   DmabufMachine machine;
   {
@@ -128,14 +122,14 @@ TEST(DmabufOpen, RejectsADriverWhoseMappingsReferToOtherMemory) {
 }
 
 TEST(DmabufOpen, IsUntriedInAProcessWithoutCuda) {
-  DmabufMachine machine(without_cuda());
+  DmabufMachine machine({.is_initialised = false});
   const auto backend = open_or_fail(machine);
   EXPECT_TRUE(backend->traits().is_untried);
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
 }
 
 TEST(DmabufOpen, ReportsThatNoTestIsPossibleWithAnOldVersion) {
-  DmabufMachine machine(without_cuda());
+  DmabufMachine machine({.is_initialised = false});
   machine.cuda.driver_version = 13000;
   EXPECT_TRUE(tests::failed(machine.open(), EOPNOTSUPP,
                             HasSubstr("cannot test whether CUDA 13.0 supports mappings of dma-bufs")));
@@ -153,7 +147,7 @@ TEST(DmabufOpen, IsUntriedWithoutScratchMemory) {
 }
 
 TEST(DmabufOpen, IsRejectedWithoutTestAndDriverNode) {
-  DmabufMachine machine(without_cuda());
+  DmabufMachine machine({.is_initialised = false});
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
   EXPECT_TRUE(tests::failed(machine.open(), ENODEV, HasSubstr("/dev/nvidiactl")));
 }

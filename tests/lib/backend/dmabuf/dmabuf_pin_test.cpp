@@ -78,10 +78,9 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufPins, ::testing::ValuesIn(memories),
 
 class DmabufPinning : public ::testing::Test {
  protected:
-  void open() {
+  void SetUp() override {
     backend = open_or_fail(machine);
-    address = machine.cuda.malloc(pin_bytes);
-    machine.cuda.fill_pattern(address, pin_bytes);
+    address = machine.allocate(pin_bytes);
   }
   base::Result<std::unique_ptr<BackendPin>> pin(bool force_pcie) {
     return backend->pin({address, pin_bytes, force_pcie});
@@ -100,7 +99,6 @@ class DmabufPinning : public ::testing::Test {
 };
 
 TEST_F(DmabufPinning, RequestsPcieFirstAndOmitsItIfUnsupported) {
-  open();
   ASSERT_TRUE(pin(false));
   EXPECT_EQ(machine.cuda.last_export_flags(), 0u);
   machine.cuda.is_pcie_export_supported = true;
@@ -109,7 +107,6 @@ TEST_F(DmabufPinning, RequestsPcieFirstAndOmitsItIfUnsupported) {
 }
 
 TEST_F(DmabufPinning, ForcedPcieHasNoFallback) {
-  open();
   EXPECT_TRUE(tests::failed(pin(true), EOPNOTSUPP, HasSubstr("over PCIe")));
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
   machine.cuda.is_pcie_export_supported = true;
@@ -122,13 +119,7 @@ class DmabufCoherent : public ::testing::Test {
     machine.cuda.is_pcie_export_supported = true;
     backend = open_or_fail(machine);
   }
-  static fakes::FakeGpu gpu() {
-    auto made = fakes::make_gpu(0);
-    made.is_coherent = true;
-    return made;
-  }
-
-  DmabufMachine machine{{}, gpu()};
+  DmabufMachine machine{{}, rm::coherent_gpu()};
   std::unique_ptr<Backend> backend;
 };
 
@@ -161,7 +152,6 @@ TEST_F(DmabufCoherent, MapsTheDeviceAddressUnlessPcieIsForced) {
 }
 
 TEST_F(DmabufPinning, KeepsTheMemoryAfterItsOwnerFreesIt) {
-  open();
   auto mapped = tests::value_or_throw(map(MappingType::none));
   const auto content = machine.cuda.read(address, pin_bytes);
   auto later = tests::value_or_throw(pin(false));
@@ -174,7 +164,6 @@ TEST_F(DmabufPinning, KeepsTheMemoryAfterItsOwnerFreesIt) {
 }
 
 TEST_F(DmabufPinning, ReportsTheSizeOfBar1IfItIsFull) {
-  open();
   ASSERT_TRUE(pin(false));
   machine.rm.set_dmabuf({ENOMEM, false, false});
   EXPECT_TRUE(tests::failed(map(MappingType::none), ENOMEM,
@@ -185,7 +174,6 @@ TEST_F(DmabufPinning, ReportsTheSizeOfBar1IfItIsFull) {
 }
 
 TEST_F(DmabufPinning, RejectsPointersThatAreNotDeviceMemory) {
-  open();
   for (const std::uint64_t other :
        {machine.cuda.managed(pin_bytes), machine.cuda.host(pin_bytes), std::uint64_t{0x1234000}}) {
     const auto rejected = backend->pin({other, 4096});

@@ -21,9 +21,7 @@ namespace command = fakes::command;
 class RmKeptMappings : public ::testing::Test {
  protected:
   std::unique_ptr<BackendPin> pin(std::size_t size_bytes) {
-    const std::uint64_t address = machine.cuda.malloc(size_bytes);
-    machine.cuda.fill_pattern(address, size_bytes);
-    return pin_or_fail(*backend, address, size_bytes);
+    return pin_or_fail(*backend, machine.allocate(size_bytes), size_bytes);
   }
   void map_and_unmap(BackendPin& pinned, std::size_t size_bytes = 0) {
     const auto region = pinned.map(size_bytes != 0 ? size_bytes : pinned.page_bytes(), MappingType::none);
@@ -55,8 +53,7 @@ TEST_F(RmKeptMappings, MapAgainWithoutTheDriver) {
 }
 
 TEST_F(RmKeptMappings, MapSeveralPiecesAgain) {
-  const std::uint64_t address = machine.cuda.vmm({256 * kib, 256 * kib, 256 * kib}, false);
-  machine.cuda.fill_pattern(address, 768 * kib);
+  const std::uint64_t address = machine.filled(machine.cuda.vmm({256 * kib, 256 * kib, 256 * kib}, false), 768 * kib);
   const auto pinned = pin_or_fail(*backend, address, 768 * kib);
   map_and_unmap(*pinned);
   EXPECT_EQ(mappings(), 3u);
@@ -126,15 +123,12 @@ TEST_F(RmKeptMappings, EndByRmUnmapIfTheirObjectCannotBeFreed) {
 }
 
 TEST(RmKeptMappingsOfTwoGpus, GiveTheirDescriptorsToTheOtherGpu) {
-  RmMachine::Options options;
-  options.gpus = {0, 1};
-  RmMachine machine(fakes::driver_model("580.159.04"), 2, options);
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = {0, 1}});
   machine.cuda.activate_primary(1);
   const auto backend = open_or_fail(machine);
   std::vector<std::unique_ptr<BackendPin>> pins;
   for (int device = 0; device < 2; ++device) {
-    const std::uint64_t address = machine.cuda.malloc(64 * kib, device);
-    machine.cuda.fill_pattern(address, 64 * kib);
+    const std::uint64_t address = machine.filled(machine.cuda.malloc(64 * kib, device), 64 * kib);
     pins.push_back(pin_or_fail(*backend, address, 64 * kib));
   }
   ASSERT_TRUE(tests::succeeded(pins[0]->map(64 * kib, MappingType::none)));

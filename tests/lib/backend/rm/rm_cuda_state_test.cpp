@@ -14,12 +14,6 @@ namespace {
 using fakes::CaptureMode;
 using ::testing::HasSubstr;
 
-fakes::FakeCuda::Options visible(std::vector<unsigned> gpus) {
-  fakes::FakeCuda::Options options;
-  options.gpus = std::move(gpus);
-  return options;
-}
-
 struct CaptureCase {
   const char* name;
   CaptureMode mode;
@@ -83,8 +77,7 @@ TEST(RmCudaState, WorksOnAThreadWithoutAContext) {
 
 TEST(RmCudaState, MapsMemoryOfAnotherContext) {
   RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(256 * kib);
-  machine.cuda.fill_pattern(address, 256 * kib);
+  const std::uint64_t address = machine.allocate(256 * kib);
   const std::uint64_t other = machine.cuda.make_context(0);
   machine.cuda.threads().push(other);
   {
@@ -108,8 +101,7 @@ TEST(RmCudaState, ReportsADestroyedContext) {
 
 TEST(RmCudaState, UsesTheActivePrimaryContextForMemoryWithoutOne) {
   RmMachine machine;
-  const std::uint64_t address = machine.cuda.vmm({2 * mib}, false);
-  machine.cuda.fill_pattern(address, 2 * mib);
+  const std::uint64_t address = machine.filled(machine.cuda.vmm({2 * mib}, false), 2 * mib);
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
   {
     auto backend = open_or_fail(machine);
@@ -122,7 +114,7 @@ TEST(RmCudaState, UsesTheActivePrimaryContextForMemoryWithoutOne) {
 
 TEST(RmCudaState, UsesTheGpuThatOwnsThePointerForAllOrdinals) {
   for (const auto& order : {std::vector<unsigned>{0, 1}, std::vector<unsigned>{1, 0}, std::vector<unsigned>{1}}) {
-    RmMachine machine(fakes::driver_model("580.159.04"), 2, visible(order));
+    RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = order});
     {
       auto backend = open_or_fail(machine);
       for (int ordinal = 0; ordinal < static_cast<int>(order.size()); ++ordinal) {
@@ -140,7 +132,7 @@ TEST(RmCudaState, UsesTheGpuThatOwnsThePointerForAllOrdinals) {
 }
 
 TEST(RmCudaState, MapsMemoryOfOneGpuWhileAnotherIsCurrent) {
-  RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = {0, 1}});
   machine.cuda.activate_primary(1);
   const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib, 1), machine.cuda.vmm({2 * mib}, true, 0, 1),
                                   machine.cuda.pool_malloc(256 * kib, false, 1)};
@@ -155,7 +147,7 @@ TEST(RmCudaState, MapsMemoryOfOneGpuWhileAnotherIsCurrent) {
 }
 
 TEST(RmCudaState, CalibratesEachGpuSeparately) {
-  RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = {0, 1}});
   machine.cuda.activate_primary(1);
   auto backend = open_or_fail(machine);
   for (const int ordinal : {0, 1}) {

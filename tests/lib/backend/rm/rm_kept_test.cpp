@@ -1,34 +1,32 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // KeptDriver: contexts of a process share one RM client and its device objects; a forked child opens its own.
-#include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <memory>
 #include <thread>
 
 #include "backend/rm/rm_driver.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/forked_child.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
 
-int errno_of(const base::Result<std::shared_ptr<RmDriver>>& result) { return result ? 0 : result.error().errno_value; }
+base::Result<std::unique_ptr<Backend>> open(RmMachine& machine, KeptDriver& kept) {
+  return open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
+}
 
 /// Opens a backend, pins and maps one allocation, and closes everything.
 void use_once(RmMachine& machine, KeptDriver& kept, std::uint64_t address) {
-  auto backend = tests::value_or_throw(open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept));
+  auto backend = tests::value_or_throw(open(machine, kept));
   auto pin = pin_or_fail(*backend, address, 64 * kib);
   EXPECT_EQ(map_or_fail(*pin).verification, Verification::content);
 }
 
 TEST(KeptDriver, KeepsTheClientAndTheDeviceForTheNextContext) {
   RmMachine machine;
-  const std::uint64_t address = machine.cuda.malloc(64 * kib);
-  machine.cuda.fill_pattern(address, 64 * kib);
+  const std::uint64_t address = machine.allocate(64 * kib);
   {
     KeptDriver kept;
     use_once(machine, kept, address);
@@ -47,17 +45,16 @@ TEST(KeptDriver, KeepsTheClientAndTheDeviceForTheNextContext) {
 
 TEST(KeptDriver, KeepsWhatEarlierMappingsProved) {
   RmMachine machine;
-  const std::uint64_t distinct = machine.cuda.malloc(64 * kib);
+  const std::uint64_t distinct = machine.allocate(64 * kib);
   const std::uint64_t zeros = machine.cuda.malloc(64 * kib);
-  machine.cuda.fill_pattern(distinct, 64 * kib);
   unsigned gathers = 0;
   machine.cuda.before_gather = [&] { ++gathers; };
   KeptDriver kept;
   // Maps the memory in a new context. Returns the exports, one of them by the pin.
   const auto exports_of_map = [&](std::uint64_t address, Verification expected) {
     const unsigned before = machine.cuda.exports_made();
-    auto backend = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
-    auto pin = pin_or_fail(**backend, address, 64 * kib);
+    const auto backend = tests::value_or_throw(open(machine, kept));
+    const auto pin = pin_or_fail(*backend, address, 64 * kib);
     EXPECT_EQ(map_or_fail(*pin).verification, expected);
     return machine.cuda.exports_made() - before;
   };
@@ -74,8 +71,8 @@ TEST(KeptDriver, IsSharedByContextsThatAreOpenAtTheSameTime) {
   RmMachine machine;
   {
     KeptDriver kept;
-    const auto first = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
-    const auto second = open_rm_on(machine.rm, machine.cuda.calls(), machine.settings, &kept);
+    const auto first = open(machine, kept);
+    const auto second = open(machine, kept);
     ASSERT_TRUE(first && second);
     EXPECT_EQ(machine.rm.census().rm_clients, 1u);
   }
@@ -86,7 +83,7 @@ TEST(KeptDriver, OpensTheDriverAgainAfterAnError) {
   RmMachine machine;
   KeptDriver kept;
   machine.rm.set_descriptor_limit(0);
-  EXPECT_EQ(errno_of(kept.get(machine.rm, machine.settings)), EMFILE);
+  EXPECT_TRUE(tests::failed(kept.get(machine.rm, machine.settings), EMFILE));
   machine.rm.set_descriptor_limit(100);
   EXPECT_TRUE(kept.get(machine.rm, machine.settings));
 }
@@ -97,26 +94,23 @@ TEST(KeptDriver, RejectsAnUnreviewedDriverThatAnotherContextAllowed) {
   base::Settings allowing = machine.settings;
   allowing.allow_unreviewed_driver = true;
   EXPECT_TRUE(kept.get(machine.rm, allowing));
-  EXPECT_EQ(errno_of(kept.get(machine.rm, machine.settings)), ENOTSUP);
+  EXPECT_TRUE(tests::failed(kept.get(machine.rm, machine.settings), ENOTSUP));
 }
 
 /// Forks, runs `after_fork` in the child and opens the driver there. Returns 0 if the child closes the parent's files,
 /// frees nothing of the parent's client, and creates a client of its own; else the number of the step that fails.
 template <class AfterFork>
 int failed_step_of_child(RmMachine& machine, KeptDriver& kept, bool has_handlers, AfterFork after_fork) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const tests::ChildEnd end = tests::run_in_child([&] {
     const auto before = machine.rm.count_of(fakes::command::rm_alloc);
     after_fork();
-    if (has_handlers && machine.rm.census().descriptors != 0) ::_exit(1);
-    if (!kept.get(machine.rm, machine.settings)) ::_exit(2);
-    if (machine.rm.count_of(fakes::command::rm_alloc) != before + 1) ::_exit(3);
-    if (machine.rm.count_of(fakes::command::rm_free) != 0) ::_exit(4);
-    ::_exit(machine.rm.census().descriptors == 1 ? 0 : 5);
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (has_handlers && machine.rm.census().descriptors != 0) return 1;
+    if (!kept.get(machine.rm, machine.settings)) return 2;
+    if (machine.rm.count_of(fakes::command::rm_alloc) != before + 1) return 3;
+    if (machine.rm.count_of(fakes::command::rm_free) != 0) return 4;
+    return machine.rm.census().descriptors == 1 ? 0 : 5;
+  });
+  return end.exit_code;
 }
 
 TEST(KeptDriver, IsNotSharedWithAForkedChild) {
@@ -145,15 +139,11 @@ TEST(KeptDriver, CanBeUsedInAChildThatWasForkedDuringACall) {
     while (!is_over.load()) (void)kept.get(machine.rm, machine.settings);
   });
   for (int count = 0; count < 50; ++count) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20);
+    const tests::ChildEnd end = tests::run_in_child([&] {
       kept.abandon_after_fork();
-      ::_exit(kept.get(machine.rm, machine.settings).has_value() ? 0 : 1);
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
+      return kept.get(machine.rm, machine.settings) ? 0 : 1;
+    });
+    EXPECT_EQ(end.exit_code, 0) << "signal " << end.signal;
   }
   is_over = true;
   opener.join();

@@ -29,9 +29,7 @@ TEST(RmBackend, ReportsItsTraits) {
 }
 
 TEST(RmBackend, OpensWithoutUsingCudaOrTheNodeOfAGpu) {
-  fakes::FakeCuda::Options nothing;
-  nothing.is_initialised = false;
-  RmMachine machine(nothing);
+  RmMachine machine(RmMachine::Options{.is_initialised = false});
   auto backend = open_or_fail(machine);
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
   EXPECT_EQ(machine.rm.census().descriptors, 1u) << "only the control file";
@@ -83,10 +81,7 @@ TEST(RmBackend, ReportsAMissingDriver) {
 }
 
 TEST(RmBackend, ReportsADriverWithoutGpu) {
-  fakes::FakeCuda::Options none;
-  none.gpus = {};
-  none.is_initialised = false;
-  RmMachine machine(fakes::driver_model("580.159.04"), 0, none);
+  RmMachine machine(fakes::driver_model("580.159.04"), 0, {.gpus = {}, .is_initialised = false});
   expect_open_fails(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr("no GPU")));
 }
 
@@ -140,16 +135,11 @@ constexpr const char* control_file = "/dev/nvidiactl";
 /// A host with three GPUs, whose nodes have another order than CUDA. The container has some of them.
 struct SharedHost : RmMachine {
   explicit SharedHost(std::vector<unsigned> visible)
-      : RmMachine(fakes::driver_model("580.159.04"), 3, options_of(visible)) {
+      : RmMachine(fakes::driver_model("580.159.04"), 3, {.gpus = visible}) {
     for (unsigned gpu = 0; gpu < 3; ++gpu) {
       const bool is_visible = std::find(visible.begin(), visible.end(), gpu) != visible.end();
       if (!is_visible) rm.fail_path(rm.gpus()[gpu].node(), ENOENT);
     }
-  }
-  static fakes::FakeCuda::Options options_of(const std::vector<unsigned>& visible) {
-    fakes::FakeCuda::Options options;
-    options.gpus = visible;
-    return options;
   }
 };
 
