@@ -71,13 +71,17 @@ class OnABusyGpu : public tests::EngineMachine {
     std::memcpy(host.data(), bytes.data() + offset, size);
     ASSERT_TRUE(tests::succeeded(path->copy(Direction::to_device, offset, host.data(), size)));
   }
+  std::vector<Path::Part> start_all(Direction direction, std::size_t count, std::size_t size) {
+    std::vector<Path::Part> parts;
+    for (std::size_t at = 0; at < count * size; at += size) {
+      parts.push_back(path->start(direction, at, host.data() + at, size));
+    }
+    return parts;
+  }
   /// Starts all before it finishes one: more than any engine of a GPU accepts at once.
   void read_later(std::size_t count, std::size_t size) {
     std::memset(host.data(), 0, count * size);
-    std::vector<Path::Part> parts;
-    for (std::size_t at = 0; at < count * size; at += size) {
-      parts.push_back(path->start(Direction::from_device, at, host.data() + at, size));
-    }
+    auto parts = start_all(Direction::from_device, count, size);
     for (Path::Part& part : parts) {
       (void)path->is_done(part);
       EXPECT_TRUE(tests::succeeded(path->finish(part)));
@@ -87,10 +91,7 @@ class OnABusyGpu : public tests::EngineMachine {
   void write_later(std::size_t count, std::size_t size) {
     for (std::size_t at = 0; at < count * size; ++at) bytes[at] = static_cast<char>(bytes[at] + 1);
     std::memcpy(host.data(), bytes.data(), count * size);
-    std::vector<Path::Part> parts;
-    for (std::size_t at = 0; at < count * size; at += size) {
-      parts.push_back(path->start(Direction::to_device, at, host.data() + at, size));
-    }
+    auto parts = start_all(Direction::to_device, count, size);
     for (Path::Part& part : parts) EXPECT_TRUE(tests::succeeded(path->finish(part)));
   }
   void expect_device_holds_the_bytes() {
@@ -194,12 +195,11 @@ TEST_F(OnABusyGpu, DoesNotRepeatCompletedPieces) {
   auto gpu = tests::value_or_throw(Gpu::open(calls, 0));
   const auto made = tests::value_or_throw(DeviceEngines::open(*backend, std::move(gpu), fakes::patient_limits()));
   ASSERT_TRUE(tests::succeeded(made->need(Id::mover)));
-  Copy left;
-  left.device = buffer->address();
-  left.mapped = mapped;
-  left.host = host.data();
-  left.size_bytes = memory_bytes;
-  left.copier = &copier;
+  Copy left{.device = buffer->address(),
+            .mapped = mapped,
+            .host = host.data(),
+            .size_bytes = memory_bytes,
+            .copier = &copier};
   const base::Status moved = made->run(Id::mover, left);
   ASSERT_FALSE(moved);
   EXPECT_TRUE(is_shortage(moved)) << moved.error().text();
@@ -222,11 +222,8 @@ TEST_F(OnABusyGpu, StartBeyondTheEngineLimitDoesNotBlock) {
     auto shortest = std::chrono::nanoseconds::max();
     for (int attempt = 0; attempt < 20 && shortest >= 25ms; ++attempt) {
       ASSERT_NO_FATAL_FAILURE(open(engine, fakes::patient_limits()));
-      std::vector<Path::Part> parts;
       const std::chrono::nanoseconds begin = cpu_time_of_this_thread();
-      for (std::size_t at = 0; at < 24 * 20'000; at += 20'000) {
-        parts.push_back(path->start(Direction::from_device, at, host.data() + at, 20'000));
-      }
+      auto parts = start_all(Direction::from_device, 24, 20'000);
       shortest = std::min(shortest, cpu_time_of_this_thread() - begin);
       for (Path::Part& part : parts) ASSERT_TRUE(tests::succeeded(path->finish(part)));
       EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 24 * 20'000), 0);

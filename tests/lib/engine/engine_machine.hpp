@@ -31,10 +31,7 @@ class EngineMachine : public testing::Test {
       backend = value_or_throw(entry.open({}));
     }
     buffer = value_or_throw(backend->allocate(0, memory_bytes));
-    backend::PinRequest request;
-    request.address = buffer->address();
-    request.size_bytes = memory_bytes;
-    pin = value_or_throw(backend->pin(request));
+    pin = value_or_throw(backend->pin({.address = buffer->address(), .size_bytes = memory_bytes}));
     const auto region = value_or_throw(pin->map(memory_bytes, backend::MappingType::none));
     mapped = static_cast<char*>(region.address);
     copier = *copy::choose(cpu::detect(), region.type, nullptr);

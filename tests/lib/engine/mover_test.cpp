@@ -21,9 +21,13 @@ using mover::Status;
 std::atomic<int> launches{0};
 std::atomic<bool> may_start{true};
 
-void say(const Parameters& parameters, unsigned block, const Status& status) {
-  auto* const word = reinterpret_cast<std::uint64_t*>(parameters.status) + block;
-  std::atomic_ref(*word).store(status.word(), std::memory_order_release);
+/// The status of blocks that have done no command, from `first` on.
+void report_idle_blocks(const Parameters& parameters, unsigned first, unsigned blocks, bool is_over) {
+  const Status status{parameters.first_tag - 1, parameters.launch, is_over};
+  for (unsigned block = first; block < blocks; ++block) {
+    auto* const word = reinterpret_cast<std::uint64_t*>(parameters.status) + block;
+    std::atomic_ref(*word).store(status.word(), std::memory_order_release);
+  }
 }
 
 /// A launch that `play(parameters, blocks)` stands for, on the stream's thread.
@@ -51,8 +55,7 @@ void play_late(const Parameters& parameters, unsigned blocks) {
 
 /// Takes more than three quarters of an idle bound of 2 s for its first copy.
 void play_after_a_pause(const Parameters& parameters, unsigned blocks) {
-  for (unsigned block = 0; block < blocks; ++block)
-    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  report_idle_blocks(parameters, 0, blocks, false);
   std::this_thread::sleep_for(1600ms);
   play_late(parameters, blocks);
 }
@@ -60,27 +63,22 @@ void play_after_a_pause(const Parameters& parameters, unsigned blocks) {
 /// Starts, has no time slice while it should reply, and ends without a copy.
 std::atomic<bool> has_ended{false};
 void play_suspended(const Parameters& parameters, unsigned blocks) {
-  for (unsigned block = 0; block < blocks; ++block)
-    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  report_idle_blocks(parameters, 0, blocks, false);
   std::this_thread::sleep_for(100ms);
   has_ended = true;
-  for (unsigned block = 0; block < blocks; ++block)
-    say(parameters, block, {parameters.first_tag - 1, parameters.launch, true});
+  report_idle_blocks(parameters, 0, blocks, true);
 }
 
 /// Only the first block does its part.
 void play_first_block_only(const Parameters& parameters, unsigned blocks) {
-  for (unsigned block = 1; block < blocks; ++block)
-    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  report_idle_blocks(parameters, 1, blocks, false);
   fakes::play_mover(0, blocks, &parameters);
-  for (unsigned block = 1; block < blocks; ++block)
-    say(parameters, block, {parameters.first_tag - 1, parameters.launch, true});
+  report_idle_blocks(parameters, 1, blocks, true);
 }
 
 std::atomic<bool> is_test_over{false};
 void play_hung(const Parameters& parameters, unsigned blocks) {
-  for (unsigned block = 0; block < blocks; ++block)
-    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  report_idle_blocks(parameters, 0, blocks, false);
   while (!is_test_over) std::this_thread::sleep_for(1ms);
 }
 
@@ -107,13 +105,7 @@ class MoverTest : public tests::EngineMachine {
     return base::fail_literal(ENOENT, "no engine mover");
   }
   Copy copy() {
-    Copy made;
-    made.device = buffer->address();
-    made.mapped = mapped;
-    made.host = host.data();
-    made.size_bytes = 4096;
-    made.copier = &copier;
-    return made;
+    return {.device = buffer->address(), .mapped = mapped, .host = host.data(), .size_bytes = 4096, .copier = &copier};
   }
   /// errno of one copy; 0 for success.
   int outcome(Engine& engine) {
@@ -132,16 +124,15 @@ TEST_F(MoverTest, ReturnsEagainOnAFullGpuAndRecovers) {
   calls.launch_kernel = &launch<play_late>;
   limits.start = 5ms;
   may_start = false;
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  EXPECT_EQ(outcome(**engine), EAGAIN);
-  EXPECT_EQ(outcome(**engine), EAGAIN) << "rests, and starts no second one";
+  auto engine = tests::value_or_throw(open());
+  EXPECT_EQ(outcome(*engine), EAGAIN);
+  EXPECT_EQ(outcome(*engine), EAGAIN) << "rests, and starts no second one";
   EXPECT_EQ(launches, 1);
   may_start = true;
   int last = EAGAIN;
   for (int attempt = 0; attempt < 500 && last == EAGAIN; ++attempt) {
     std::this_thread::sleep_for(2ms);
-    last = outcome(**engine);
+    last = outcome(*engine);
   }
   EXPECT_EQ(last, 0);
   EXPECT_EQ(std::memcmp(host.data(), mapped, 4096), 0);
@@ -150,33 +141,30 @@ TEST_F(MoverTest, ReturnsEagainOnAFullGpuAndRecovers) {
 TEST_F(MoverTest, AbandonsACommandOnlyAfterTheGpuKernelEnded) {
   calls.launch_kernel = &launch<play_suspended>;
   limits.answer = 5ms;
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  EXPECT_EQ(outcome(**engine), EAGAIN);
+  auto engine = tests::value_or_throw(open());
+  EXPECT_EQ(outcome(*engine), EAGAIN);
   EXPECT_TRUE(has_ended);
   EXPECT_EQ(std::count(host.begin(), host.end(), 0), static_cast<long>(host.size())) << "the target is untouched";
 }
 
 TEST_F(MoverTest, CopyIsIncompleteIfOneBlockMissedIt) {
   calls.launch_kernel = &launch<play_first_block_only>;
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  EXPECT_EQ(outcome(**engine), EAGAIN);
+  auto engine = tests::value_or_throw(open());
+  EXPECT_EQ(outcome(*engine), EAGAIN);
 }
 
 TEST_F(MoverTest, ReportsAnUnresponsiveGpuAndDisablesTheEngine) {
   calls.launch_kernel = &launch<play_hung>;
   limits.answer = 5ms;
   limits.end = 20ms;
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  const auto ticket = tests::value_or_throw((*engine)->submit(copy()));
-  const base::Status done = (*engine)->complete(ticket);
+  auto engine = tests::value_or_throw(open());
+  const auto ticket = tests::value_or_throw(engine->submit(copy()));
+  const base::Status done = engine->complete(ticket);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
   EXPECT_NE(std::strstr(done.error().text(), "do not reuse the source or target"), nullptr) << done.error().text();
-  EXPECT_EQ(outcome(**engine), EIO);
-  engine->reset();
+  EXPECT_EQ(outcome(*engine), EIO);
+  engine.reset();
   EXPECT_GT(fakes::held_of_emulated_cuda(), held_before) << "what the GPU may still write to is not given back";
   is_test_over = true;
   leaks_on_purpose = true;
@@ -185,10 +173,9 @@ TEST_F(MoverTest, ReportsAnUnresponsiveGpuAndDisablesTheEngine) {
 TEST_F(MoverTest, IsNotStartedDuringACapture) {
   calls.launch_kernel = &launch<play_nothing>;
   calls.stream_is_capturing = [](void*, int*) { return 906; };
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
-  EXPECT_EQ(outcome(**engine), EAGAIN);
-  (*engine)->warm_up();
+  auto engine = tests::value_or_throw(open());
+  EXPECT_EQ(outcome(*engine), EAGAIN);
+  engine->warm_up();
   EXPECT_EQ(launches, 0);
 }
 
@@ -215,14 +202,13 @@ TEST_F(MoverTest, RejectsAGpuThatItWouldBlock) {
 
 TEST_F(MoverTest, RelaunchesBeforeItsTimeLimit) {
   limits.busy = 20ms;
-  auto engine = open();
-  ASSERT_TRUE(engine) << engine.error().text();
+  auto engine = tests::value_or_throw(open());
   const auto begin = std::chrono::steady_clock::now();
   const auto passed = [&] { return std::chrono::steady_clock::now() - begin; };
   int done = 0;
   // Ten residences, and as long as a busy machine takes for ten copies.
   while ((passed() < 10 * limits.busy || done <= 10) && passed() < 20s) {
-    const int result = outcome(**engine);
+    const int result = outcome(*engine);
     ASSERT_TRUE(result == 0 || result == EAGAIN) << result;
     done += result == 0;
   }

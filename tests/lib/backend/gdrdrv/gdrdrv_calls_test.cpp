@@ -64,9 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvCalls, ::testing::ValuesIn(all_versions
 
 // The module keeps a request, so a later default must be requested too.
 TEST(GdrdrvCalls, RequestAMappingTypeOnlyToSetOrResetIt) {
-  fakes::GdrdrvModel model;
-  model.types = {1, 2};
-  PinnedMachine machine(model);
+  PinnedMachine machine({.types = {1, 2}});
   machine.module.set_log_base(machine.memory.address());
   const std::size_t before = machine.module.log().size();
   for (const MappingType type : {MappingType::none, MappingType::cached, MappingType::none, MappingType::none}) {
@@ -77,8 +75,7 @@ TEST(GdrdrvCalls, RequestAMappingTypeOnlyToSetOrResetIt) {
   Words log = machine.module.log();
   log.erase(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(before));
   const Words map = {"MMAP handle 0 65536 = 0", "GET_INFO_V2 handle 0 = 0"};
-  Words expected = map;
-  expected = joined(joined(expected, {"REQ_MAPPING_TYPE handle 0 type 2 = 0"}), map);
+  Words expected = joined(joined(map, {"REQ_MAPPING_TYPE handle 0 type 2 = 0"}), map);
   expected = joined(joined(expected, {"REQ_MAPPING_TYPE handle 0 type 0 = 0"}), map);
   expected = joined(expected, map);
   EXPECT_THAT(log, ElementsAreArray(expected));
@@ -86,18 +83,15 @@ TEST(GdrdrvCalls, RequestAMappingTypeOnlyToSetOrResetIt) {
 
 // Grace with a GPU on NVLink-C2C, POWER9 with one on NVLink.
 TEST(GdrdrvCalls, MapCachedOnACoherentPlatformUnlessPcieIsForced) {
-  GdrdrvMachine machine;
-  machine.module.model().types = {1, 2};
-  machine.module.model().is_coherent = true;
+  GdrdrvMachine machine({.types = {1, 2}, .is_coherent = true});
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
   ASSERT_TRUE(backend->traits().supports_force_pcie);
   const auto coherent = pin_or_fail(*backend, memory.address(), gpu_page);
   EXPECT_EQ(map_or_fail(*coherent).type, MappingType::cached);
-  const auto by_pcie = backend->pin({memory.address(), gpu_page, true, true});
-  ASSERT_TRUE(by_pcie) << by_pcie.error().text();
-  EXPECT_TRUE(tests::failed((*by_pcie)->map(gpu_page, MappingType::cached), EOPNOTSUPP));
-  EXPECT_EQ(map_or_fail(**by_pcie).type, MappingType::write_combining);
+  const auto by_pcie = pin_or_fail(*backend, memory.address(), gpu_page, true);
+  EXPECT_TRUE(tests::failed(by_pcie->map(gpu_page, MappingType::cached), EOPNOTSUPP));
+  EXPECT_EQ(map_or_fail(*by_pcie).type, MappingType::write_combining);
 }
 
 TEST(GdrdrvCalls, PassTheForceFlagIfTheModuleSupportsIt) {
@@ -105,8 +99,7 @@ TEST(GdrdrvCalls, PassTheForceFlagIfTheModuleSupportsIt) {
   const auto memory = machine.allocate(gpu_page);
   machine.module.set_log_base(memory.address());
   const auto backend = open_or_fail(machine);
-  const auto pin = backend->pin({memory.address(), 1, true, true});
-  ASSERT_TRUE(pin) << pin.error().text();
+  const auto pin = pin_or_fail(*backend, memory.address(), 1, true);
   EXPECT_THAT(machine.module.log(), ::testing::Contains("PIN_BUFFER_V2 +0x0 65536 flags 1 = 0"));
 }
 

@@ -45,9 +45,7 @@ TEST(GdrdrvBackend, SupportsEveryVersionSince2) {
 
 TEST(GdrdrvBackend, DistinguishesPersistentModulesFromOthers) {
   for (const bool is_persistent : {true, false}) {
-    fakes::GdrdrvModel model;
-    model.is_persistent = is_persistent;
-    GdrdrvMachine machine(model);
+    GdrdrvMachine machine({.is_persistent = is_persistent});
     const auto backend = open_or_fail(machine);
     EXPECT_EQ(backend->traits().is_persistent, is_persistent);
     EXPECT_EQ(backend->traits().supports_force_pcie, is_persistent);
@@ -116,8 +114,7 @@ TEST(GdrdrvBackend, PassesOtherErrorsOfTheNodeOn) {
 
 TEST(GdrdrvBackend, RejectsModulesThatAreTooOld) {
   for (const std::uint32_t version : {0u, 0x0001'0003u, 0x0001'ffffu}) {
-    fakes::GdrdrvModel model;
-    GdrdrvMachine machine(model);
+    GdrdrvMachine machine;
     // Before 2.0, the ioctl numbers were different. Only the reply matters here.
     machine.module.bend = [version](unsigned number, void* argument) {
       if (number == 255) *static_cast<std::uint32_t*>(argument) = version;
@@ -129,19 +126,13 @@ TEST(GdrdrvBackend, RejectsModulesThatAreTooOld) {
 
 TEST(GdrdrvBackend, RejectsModulesThatRequireANewerLibrary) {
   for (const std::uint32_t api : {0x0002'0007u, 0x0003'0000u, 0xffff'ffffu}) {
-    fakes::GdrdrvModel model;
-    model.version = 0x0003'0001;
-    model.minimum_api = api;
-    GdrdrvMachine machine(model);
+    GdrdrvMachine machine({.version = 0x0003'0001, .minimum_api = api});
     expect_open_fails(machine, EOPNOTSUPP, AllOf(HasSubstr("gdrdrv 3.1"), HasSubstr("requires API")));
   }
 }
 
 TEST(GdrdrvBackend, AcceptsNewerModulesThatSupportThisLibrary) {
-  fakes::GdrdrvModel model;
-  model.version = 0x0003'0001;
-  model.minimum_api = 0x0002'0006;
-  GdrdrvMachine machine(model);
+  GdrdrvMachine machine({.version = 0x0003'0001, .minimum_api = 0x0002'0006});
   EXPECT_NE(open_or_fail(machine), nullptr);
 }
 

@@ -17,11 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using tests::run_in_child;
 
-fakes::GdrdrvModel not_persistent() {
-  fakes::GdrdrvModel model;
-  model.is_persistent = false;
-  return model;
-}
+const fakes::GdrdrvModel not_persistent{.is_persistent = false};
 
 struct Failure {
   int from_module;
@@ -110,7 +106,7 @@ TEST(GdrdrvPin, PassesErrorsOfCudaOn) {
 
 /// Raises SIGBUS, or returns the number of the failed step.
 int read_freed_memory() {
-  PinnedMachine machine(not_persistent(), 2 * gpu_page);
+  PinnedMachine machine(not_persistent, 2 * gpu_page);
   const auto region = map_or_fail(*machine.pin);
   if (std::memcmp(region.address, tests::make_pattern(2 * gpu_page, 1).data(), 2 * gpu_page) != 0) return 1;
   if (!machine.memory.free()) return 2;
@@ -127,7 +123,7 @@ TEST(GdrdrvPin, AccessToFreedMemoryRaisesSigbus) {
 /// The owner frees the memory right after mmap.
 class FreeingGdrdrv : public fakes::FakeGdrdrv {
  public:
-  FreeingGdrdrv() : FakeGdrdrv(not_persistent()) {}
+  FreeingGdrdrv() : FakeGdrdrv(not_persistent) {}
   int madvise(void* address, std::size_t length, int advice) noexcept override {
     EXPECT_TRUE(to_free == nullptr || to_free->free());
     return FakeGdrdrv::madvise(address, length, advice);

@@ -58,9 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(GdrdrvReplies, RejectsHandlesBeyondTheOffsetRange) {
   for (const std::uint64_t handle :
        {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096, std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
-    fakes::GdrdrvModel model;
-    model.first_handle = handle;
-    GdrdrvMachine machine(model);
+    GdrdrvMachine machine({.first_handle = handle});
     const auto memory = machine.allocate(gpu_page);
     {
       const auto backend = open_or_fail(machine);
