@@ -10,7 +10,6 @@
 #include "gdrapi.h"
 #include "gdrkit/gdrkit.hpp"
 #include "lib/capi/emulated_fixture.hpp"
-#include "support/forked_child.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -116,22 +115,6 @@ TEST_F(GdrkitBuffer, WorksWithTheDropInLibrary) {
   ASSERT_EQ(gdrkit_buffer_copy_to_host(buffer, 0, seen, sizeof seen), 0);
   EXPECT_STREQ(seen, text);
   EXPECT_EQ(gdr_close(g), 0);
-}
-
-TEST_F(GdrkitBuffer, ForkedChildCannotUseTheParentsBuffer) {
-  const gdrkit_buffer_t buffer = allocate(100);
-  const auto end = run_in_child([&] {
-    std::uint8_t byte = 1;
-    if (gdrkit_buffer_copy_from_host(buffer, 0, &byte, 1) != -EACCES) return 1;
-    if (gdrkit_buffer_free(buffer) != -EACCES) return 2;
-    gdrkit_context_t own{};
-    gdrkit_buffer_t mine{};
-    if (gdrkit_open(nullptr, &own) != 0 || gdrkit_buffer_allocate(own, 0, 100, &mine) != 0) return 3;
-    return gdrkit_buffer_copy_from_host(mine, 0, &byte, 1) == 0 && gdrkit_close(own) == 0 ? 0 : 4;
-  });
-  EXPECT_EQ(end.exit_code, 0);
-  std::uint8_t byte = 9;
-  EXPECT_EQ(gdrkit_buffer_copy_from_host(buffer, 99, &byte, 1), 0);
 }
 
 static_assert(!std::is_copy_constructible_v<Buffer> && std::is_nothrow_move_constructible_v<Buffer>);
