@@ -67,22 +67,15 @@ TEST(Features, DecodeReadsTheBitOfTheAuxiliaryVector) {
   EXPECT_FALSE(decode_power(~std::uint64_t{0x80}).vsx);
 }
 
-TEST(Features, DecodeFindsEveryFeatureIfAllBitsAreSet) {
-  const Features features = decode(everything);
-  EXPECT_TRUE(features.sse2);
-  EXPECT_TRUE(features.sse41);
-  EXPECT_TRUE(features.avx2);
-  EXPECT_TRUE(features.avx512f);
-  EXPECT_TRUE(features.movdir64b);
-}
-
-TEST(Features, DecodeFindsNoFeatureIfNoBitIsSet) {
-  const Features features = decode(CpuidWords{});
-  EXPECT_FALSE(features.sse2);
-  EXPECT_FALSE(features.sse41);
-  EXPECT_FALSE(features.avx2);
-  EXPECT_FALSE(features.avx512f);
-  EXPECT_FALSE(features.movdir64b);
+TEST(Features, DecodeFindsEveryFeatureIfAllBitsAreSetAndNoneIfNoBitIs) {
+  for (const bool is_set : {true, false}) {
+    const Features features = decode(is_set ? everything : CpuidWords{});
+    EXPECT_EQ(features.sse2, is_set);
+    EXPECT_EQ(features.sse41, is_set);
+    EXPECT_EQ(features.avx2, is_set);
+    EXPECT_EQ(features.avx512f, is_set);
+    EXPECT_EQ(features.movdir64b, is_set);
+  }
 }
 
 TEST(Features, DecodeReadsTheBitsOfTheManual) {

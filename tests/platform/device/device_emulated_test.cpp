@@ -107,23 +107,6 @@ TEST_F(EmulatedDevice, ReportsTheMemoryOfThisMachine) {
   EXPECT_FALSE(device_->allocate(AllocationKind::cuda_malloc, memory->total_bytes + (std::size_t{1} << 30)));
 }
 
-TEST_F(EmulatedDevice, StreamsCopyInOrder) {
-  auto memory = device_->allocate(AllocationKind::cuda_malloc, 4096);
-  const auto stream = device_->create_stream();
-  ASSERT_TRUE(memory && stream);
-  const auto pattern = make_pattern(4096, 1);
-  std::vector<std::uint8_t> back(4096);
-  EXPECT_TRUE(device_->copy_to_device_async(memory->address(), pattern.data(), 4096, *stream));
-  EXPECT_TRUE(device_->copy_to_host_async(back.data(), memory->address(), 4096, *stream));
-  EXPECT_TRUE(device_->synchronize(*stream));
-  EXPECT_EQ(back, pattern);
-  EXPECT_TRUE(device_->destroy_stream(*stream));
-  EXPECT_TRUE(device_->synchronize(Stream{}));
-  EXPECT_TRUE(device_->synchronize_all());
-  EXPECT_FALSE(device_->synchronize(Stream{stream->handle + 1}));
-  EXPECT_FALSE(device_->destroy_stream(Stream{}));
-}
-
 TEST_F(EmulatedDevice, KindsAreVisibleToTheBackend) {
   const std::pair<AllocationKind, driver::EmulatedKind> kinds[] = {
       {AllocationKind::cuda_malloc, driver::EmulatedKind::device},

@@ -58,6 +58,7 @@ TEST_F(EmulatedStreams, WorkAfterAnEmulatedKernelWaitsWithoutBlockingTheCaller) 
   EXPECT_TRUE(device_->synchronize(stream_));
   EXPECT_TRUE(device_->is_finished(stream_).value());
   EXPECT_EQ(back, pattern);
+  EXPECT_TRUE(device_->synchronize(Stream{})) << "the default stream";
 }
 
 TEST_F(EmulatedStreams, OtherStreamsContinueDuringABlockedOne) {
@@ -103,6 +104,7 @@ TEST_F(EmulatedStreams, UnknownHandlesAreRejected) {
   EXPECT_EQ(device_->synchronize(stream).error().errno_value, EINVAL);
   EXPECT_FALSE(device_->is_finished(stream));
   EXPECT_FALSE(device_->destroy_stream(stream));
+  EXPECT_FALSE(device_->destroy_stream(Stream{})) << "the default stream";
   EXPECT_FALSE(device_->launch_host_function(stream, &Gate::wait, nullptr));
   EXPECT_FALSE(device_->copy_to_device_async(memory_.address(), &word, 4, stream));
   EXPECT_FALSE(device_->copy_to_host_async(&word, memory_.address(), 4, stream));

@@ -24,6 +24,8 @@ namespace {
 
 using fakes::emulated_cuda;
 using fakes::FaultPlan;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 /// The images that the driver accepts, and the recorded calls.
 struct Loads {
@@ -89,12 +91,8 @@ class GpuKernelsLoad : public ::testing::Test {
   std::string expect_refused(const std::vector<std::uint8_t>& image, const std::string& fragment) {
     GpuKernels kernels = *GpuKernels::load<>(*device_);
     const auto loaded = kernels.prepare(GpuKernel::copy, as_ptx(image));
-    EXPECT_FALSE(loaded);
-    if (loaded) return "";
-    EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
-    const std::string text = loaded.error().text();
-    EXPECT_NE(text.find(fragment), std::string::npos) << text;
-    return text;
+    EXPECT_TRUE(tests::failed(loaded, ENOEXEC, HasSubstr(fragment)));
+    return tests::text_of(loaded);
   }
 
   const CudaCalls calls_ = loading_calls();
@@ -127,8 +125,8 @@ TEST_F(GpuKernelsLoad, CorruptImagesNeverReachTheDriver) {
 TEST_F(GpuKernelsLoad, ImageForOtherGpusReportsThisGpuAndTheRemedy) {
   const std::string detail = expect_refused(
       fat_binary(100, 100), std::string(driver::emulated_device_name) + " (compute capability 7500.7600)");
-  EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
-  EXPECT_NE(detail.find("PTX for compute capability 7.0 and newer"), std::string::npos) << detail;
+  EXPECT_THAT(detail,
+              AllOf(HasSubstr("CUDA_ERROR_NO_BINARY_FOR_GPU"), HasSubstr("PTX for compute capability 7.0 and newer")));
 }
 
 TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsTheModules) {
@@ -165,8 +163,7 @@ TEST_F(GpuKernelsLoad, PassesParametersAndShapeToTheDriver) {
   EXPECT_EQ(loads.last_threads, 128U);
   plan_.fail_call(0, {0, 0, 999});
   const auto failed = kernels.launch(parameters, {5, 128}, Stream{});
-  ASSERT_FALSE(failed);
-  EXPECT_NE(std::string(failed.error().text()).find("cuLaunchKernel"), std::string::npos) << failed.error().text();
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("cuLaunchKernel"));
 }
 
 TEST_F(GpuKernelsLoad, LoadsEachRequiredGpuKernelOnce) {
@@ -234,10 +231,10 @@ TEST_F(GpuKernelsLoad, LoadsPtxWithoutMachineCodeForTheGpu) {
 
 TEST_F(GpuKernelsLoad, ReportsDriverAndGpuThatAcceptNoImage) {
   const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
-  ASSERT_TRUE(tests::failed(loaded, ENOEXEC)) << "the fake driver has no GPU code that fits";
-  const std::string detail = loaded.error().text();
-  EXPECT_NE(detail.find("'gate' on " + std::string(driver::emulated_device_name)), std::string::npos) << detail;
-  EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
+  EXPECT_TRUE(tests::failed(loaded, ENOEXEC,
+                            AllOf(HasSubstr("'gate' on " + std::string(driver::emulated_device_name)),
+                                  HasSubstr("CUDA_ERROR_NO_BINARY_FOR_GPU"))))
+      << "the fake driver has no GPU code that fits";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "platform/host/placement.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <sched.h>
 
@@ -14,6 +14,8 @@
 namespace gdrkit::platform {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
 using Numbers = std::vector<int>;
 constexpr const char* gpu_on_0 = "0000:3b:00.0";
 constexpr const char* gpu_on_1 = "0000:af:00.0";
@@ -48,8 +50,6 @@ Placement placement(const char* gpu, FakeCalls& calls, const char* tree = "two_n
   return Placement(std::string(GDRKIT_TREE "/") + tree, gpu, calls);
 }
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST(Placement, BindsToACpuAndMemoryOfTheGpusNode) {
   FakeCalls calls;
   const Placed placed = placement(gpu_on_0, calls).automatic();
@@ -79,9 +79,9 @@ TEST(Placement, AdvisesIfNoCpuOfTheGpusNodeIsAllowed) {
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU is useless";
-  EXPECT_TRUE(says(placed.line(), "may not use the CPUs of node 0 (0-3,8-11)")) << placed.line();
-  EXPECT_TRUE(says(placed.place.advice, "runs on NUMA node 1, but the GPU is on node 0")) << placed.place.advice;
-  EXPECT_TRUE(says(placed.place.advice, "CPUs 0-3,8-11")) << placed.place.advice;
+  EXPECT_THAT(placed.line(), HasSubstr("may not use the CPUs of node 0 (0-3,8-11)"));
+  EXPECT_THAT(placed.place.advice, HasSubstr("runs on NUMA node 1, but the GPU is on node 0"));
+  EXPECT_THAT(placed.place.advice, HasSubstr("CPUs 0-3,8-11"));
 }
 
 TEST(Placement, ContinuesIfContainersForbidBindingMemory) {
@@ -91,8 +91,8 @@ TEST(Placement, ContinuesIfContainersForbidBindingMemory) {
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_EQ(placed.place.memory_node, -1);
   EXPECT_FALSE(placed.is_as_wanted());
-  EXPECT_TRUE(says(placed.line(), "memory not bound")) << placed.line();
-  EXPECT_TRUE(says(placed.line(), "set_mempolicy: Operation not permitted")) << placed.line();
+  EXPECT_THAT(placed.line(), HasSubstr("memory not bound"));
+  EXPECT_THAT(placed.line(), HasSubstr("set_mempolicy: Operation not permitted"));
 }
 
 TEST(Placement, ContinuesIfThreadsCannotBeBound) {
@@ -101,8 +101,8 @@ TEST(Placement, ContinuesIfThreadsCannotBeBound) {
   const Placed placed = placement(gpu_on_0, calls).automatic();
   EXPECT_EQ(placed.place.cpu, -1);
   EXPECT_EQ(placed.place.cpu_node, 1) << "it runs on CPU 6";
-  EXPECT_TRUE(says(placed.line(), "on no fixed CPU of NUMA node 1")) << placed.line();
-  EXPECT_TRUE(says(placed.place.advice, "but the GPU is on node 0")) << placed.place.advice;
+  EXPECT_THAT(placed.line(), HasSubstr("on no fixed CPU of NUMA node 1"));
+  EXPECT_THAT(placed.place.advice, HasSubstr("but the GPU is on node 0"));
 }
 
 TEST(Placement, KeepsThePlacementIfTheGpusNodeIsUnknown) {
@@ -112,7 +112,7 @@ TEST(Placement, KeepsThePlacementIfTheGpusNodeIsUnknown) {
   EXPECT_EQ(placed.place.gpu_node, -1);
   EXPECT_EQ(placed.place.memory_node, 1);
   EXPECT_EQ(placed.place.advice, "");
-  EXPECT_TRUE(says(placed.line(), "does not report the GPU's node")) << placed.line();
+  EXPECT_THAT(placed.line(), HasSubstr("does not report the GPU's node"));
 }
 
 TEST(Placement, PrintsNothingForADeviceWithoutAnAddress) {
@@ -127,7 +127,7 @@ TEST(Placement, DoesNotBindMemoryOnANodeWithoutMemory) {
   const Placed placed = placement(gpu_on_0, calls, "four_nodes").automatic();  // this GPU is on node 2
   EXPECT_EQ(placed.place.cpu_node, 2);
   EXPECT_EQ(placed.place.memory_node, -1);
-  EXPECT_TRUE(says(placed.line(), "node 2 has no memory")) << placed.line();
+  EXPECT_THAT(placed.line(), HasSubstr("node 2 has no memory"));
   EXPECT_TRUE(calls.memory.empty());
   EXPECT_EQ(placed.place.advice, "");
 }
@@ -137,8 +137,8 @@ TEST(Placement, AcceptsAnotherNodeIfTheGpusHasNoCpus) {
   calls.cpu = 3;
   const Placed placed = placement(gpu_on_1, calls, "four_nodes").automatic();  // this GPU is on node 4
   EXPECT_EQ(placed.place.cpu, 3);
-  EXPECT_TRUE(says(placed.line(), "node 4 has no CPUs")) << placed.line();
-  EXPECT_FALSE(says(placed.place.advice, "this runs on")) << placed.place.advice;
+  EXPECT_THAT(placed.line(), HasSubstr("node 4 has no CPUs"));
+  EXPECT_THAT(placed.place.advice, Not(HasSubstr("this runs on")));
 }
 
 TEST(Placement, BindsToAnAllowedCpuAndReleasesIt) {
@@ -168,9 +168,9 @@ TEST(Placement, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
   const Placed far_memory = on_two_nodes.on({0, 1});
   EXPECT_EQ(far_memory.place.cpu_node, 0);
   EXPECT_EQ(far_memory.place.memory_node, 1);
-  EXPECT_TRUE(says(far_memory.place.advice, "memory is of NUMA node 1")) << far_memory.place.advice;
+  EXPECT_THAT(far_memory.place.advice, HasSubstr("memory is of NUMA node 1"));
   const Placed far = on_two_nodes.on({1, 1});
-  EXPECT_TRUE(says(far.place.advice, "this runs on NUMA node 1")) << far.place.advice;
+  EXPECT_THAT(far.place.advice, HasSubstr("this runs on NUMA node 1"));
   EXPECT_EQ(calls.memory, (Numbers{0, 1, 1}));
 }
 
@@ -181,7 +181,7 @@ TEST(Placement, KeepsTheUsersPlacementAndAdvises) {
   EXPECT_TRUE(calls.memory.empty());
   EXPECT_EQ(placed.place.cpu, -1);
   EXPECT_EQ(placed.place.cpu_node, 1);
-  EXPECT_TRUE(says(placed.place.advice, "--no-bind")) << placed.place.advice;
+  EXPECT_THAT(placed.place.advice, HasSubstr("--no-bind"));
   calls.cpu = 8;
   EXPECT_EQ(placement(gpu_on_0, calls).keep().place.advice, "");
 }
@@ -190,9 +190,9 @@ TEST(Placement, ReportsThatTheSystemHasNoNodesOrTheDamagedFile) {
   FakeCalls calls;
   const Placed none = placement(gpu_on_0, calls, "sys").automatic();
   EXPECT_EQ(none.place.cpu, 6);
-  EXPECT_TRUE(says(none.line(), "reports no NUMA nodes")) << none.line();
+  EXPECT_THAT(none.line(), HasSubstr("reports no NUMA nodes"));
   const Placed damaged = placement(gpu_on_0, calls, "bad_list").automatic();
-  EXPECT_TRUE(says(damaged.line(), "node0/cpulist")) << damaged.line();
+  EXPECT_THAT(damaged.line(), HasSubstr("node0/cpulist"));
 }
 
 TEST(Placement, BindsTheCallingThreadOnThisMachine) {
