@@ -228,6 +228,7 @@ struct RunningCall {
   std::function<void()> tests::Script::*hook;
   base::Status (*call)(Handle context, Handle handle);
   int pins_of_child;  ///< that the child must abandon
+  int backends_of_child = 1;
 };
 
 class ForkDuring : public Fork, public testing::WithParamInterface<RunningCall> {};
@@ -249,46 +250,31 @@ TEST_P(ForkDuring, WaitsForTheCall) {
   const ChildEnd end = run_in_child([&] {
     EXPECT_IN_CHILD(has_ended);
     EXPECT_IN_CHILD(script.abandoned_pins == GetParam().pins_of_child);
+    EXPECT_IN_CHILD(script.abandoned_backends == GetParam().backends_of_child);
+    EXPECT_IN_CHILD(script.backends == GetParam().backends_of_child);
     return 0;
   });
   EXPECT_EQ(end.exit_code, 0);
   caller.join();
+  if (script.backends == 0) context = 0;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     EveryBackendCall, ForkDuring,
-    testing::Values(RunningCall{"pin", &tests::Script::on_pin,
-                                [](Handle context, Handle) {
-                                  const auto pinned = core::pin(context, scripted_device_start, 1, {});
-                                  return pinned ? base::Status() : base::Status(base::pass(pinned));
-                                },
-                                2},
-                    RunningCall{"map", &tests::Script::on_map,
-                                [](Handle context, Handle handle) {
-                                  const auto mapped = map(context, handle, 1, any_type);
-                                  return mapped ? base::Status() : base::Status(base::pass(mapped));
-                                },
-                                1},
-                    RunningCall{"unmap", &tests::Script::on_unmap,
-                                [](Handle context, Handle handle) { return unmap(context, handle); }, 1},
-                    RunningCall{"unpin", &tests::Script::on_unpin,
-                                [](Handle context, Handle handle) { return unpin(context, handle); }, 0}),
+    testing::Values(
+        RunningCall{
+            "pin", &tests::Script::on_pin,
+            [](Handle context, Handle) { return tests::status_of(core::pin(context, scripted_device_start, 1, {})); },
+            2},
+        RunningCall{"map", &tests::Script::on_map,
+                    [](Handle context, Handle handle) { return tests::status_of(map(context, handle, 1, any_type)); },
+                    1},
+        RunningCall{"unmap", &tests::Script::on_unmap,
+                    [](Handle context, Handle handle) { return unmap(context, handle); }, 1},
+        RunningCall{"unpin", &tests::Script::on_unpin,
+                    [](Handle context, Handle handle) { return unpin(context, handle); }, 0},
+        RunningCall{"close", &tests::Script::on_close, [](Handle context, Handle) { return close(context); }, 0, 0}),
     [](const testing::TestParamInfo<RunningCall>& test) { return test.param.name; });
-
-TEST_F(Fork, WaitsForClose) {
-  std::atomic<bool> has_begun{false};
-  std::atomic<bool> has_ended{false};
-  script.on_close = [&] {
-    has_begun = true;
-    std::this_thread::sleep_for(200ms);
-    has_ended = true;
-  };
-  std::thread closer([&] { EXPECT_TRUE(close(context)); });
-  while (!has_begun) std::this_thread::yield();
-  EXPECT_EQ(run_in_child([&] { return has_ended && script.backends == 0 ? 0 : 1; }).exit_code, 0);
-  closer.join();
-  context = 0;
-}
 
 tests::Script* script_to_open = nullptr;
 std::function<void()> while_opening;
