@@ -114,20 +114,17 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreCorrect) {
 /// The target of the GPU's copies, in place of the requested memory.
 std::atomic<const void*> last_target{nullptr};
 
-const driver::CudaCalls& calls_that_count() {
-  static const driver::CudaCalls calls = [] {
-    driver::CudaCalls made = fakes::emulated_cuda();
-    made.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
-      last_target = target;
-      return fakes::emulated_cuda().memcpy_device_to_host_async(target, source, size, stream);
-    };
-    return made;
-  }();
+driver::CudaCalls calls_that_record_targets() {
+  driver::CudaCalls calls = fakes::emulated_cuda();
+  calls.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
+    last_target = target;
+    return fakes::emulated_cuda().memcpy_device_to_host_async(target, source, size, stream);
+  };
   return calls;
 }
 
 TEST_F(PathTest, NeverStagesPinnedMemoryWhicheverContextIsCurrent) {
-  const driver::CudaCalls& calls = calls_that_count();
+  const driver::CudaCalls calls = calls_that_record_targets();
   const auto engines = engines_on(&calls);
   const auto path = tests::value_or_throw(engines->open_path(span(), "copy_engine"));
   const auto gpu = tests::value_or_throw(Gpu::open(calls, 0));
@@ -150,7 +147,7 @@ TEST_F(PathTest, NeverStagesPinnedMemoryWhicheverContextIsCurrent) {
 std::atomic<int> questions{0};
 
 driver::CudaCalls calls_that_count_questions() {
-  driver::CudaCalls calls = calls_that_count();
+  driver::CudaCalls calls = calls_that_record_targets();
   calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
     ++questions;
     return fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
@@ -307,42 +304,39 @@ TEST_F(PathTest, CachesThePinnedBufferOfTheLastCopy) {
 int another_context = 0;  // its address is the context's name
 
 /// As on another device, in whose context the device memory is; what was pinned before stays the first context's.
-const driver::CudaCalls& calls_of_another_context() {
-  static const driver::CudaCalls calls = [] {
-    driver::CudaCalls made = calls_that_count();
-    made.primary_ctx_retain = [](void** context, int device) {
-      const int result = fakes::emulated_cuda().primary_ctx_retain(context, device);
-      *context = &another_context;
-      return result;
-    };
-    made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
-      const int result = fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
-      const auto context = reinterpret_cast<std::uint64_t>(&another_context);
-      for (unsigned at = 0; at < count; ++at) {
-        if (numbers[at] == 1 && driver::emulated_find(address)) std::memcpy(targets[at], &context, sizeof context);
-      }
-      return result;
-    };
-    return made;
-  }();
+driver::CudaCalls calls_of_another_context() {
+  driver::CudaCalls calls = calls_that_record_targets();
+  calls.primary_ctx_retain = [](void** context, int device) {
+    const int result = fakes::emulated_cuda().primary_ctx_retain(context, device);
+    *context = &another_context;
+    return result;
+  };
+  calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
+    const int result = fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
+    const auto context = reinterpret_cast<std::uint64_t>(&another_context);
+    for (unsigned at = 0; at < count; ++at) {
+      if (numbers[at] == 1 && driver::emulated_find(address)) std::memcpy(targets[at], &context, sizeof context);
+    }
+    return result;
+  };
   return calls;
 }
 
 TEST_F(PathTest, CachedPinnedMemoryIsOrdinaryInAnotherContext) {
-  const auto gpu = tests::value_or_throw(Gpu::open(calls_that_count(), 0));
+  const driver::CudaCalls first = calls_that_record_targets();
+  const driver::CudaCalls second = calls_of_another_context();
+  const auto gpu = tests::value_or_throw(Gpu::open(first, 0));
   auto pinned = tests::value_or_throw(PinnedMemory::make(*gpu, memory_bytes));
   const auto is_staged = [&](const driver::CudaCalls& calls) {
     const auto engines = engines_on(&calls);
-    const auto path = engines->open_path(span(), "copy_engine");
-    EXPECT_TRUE(path) << path.error().text();
-    if (!path) return false;
-    EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned.bytes(), 64 * kibibyte)));
+    const auto path = tests::value_or_throw(engines->open_path(span(), "copy_engine"));
+    EXPECT_TRUE(tests::succeeded(path->copy(Direction::from_device, 0, pinned.bytes(), 64 * kibibyte)));
     return last_target.load() != pinned.bytes();
   };
   // The allocator gives the next engines the place of the last ones.
   for (int round = 0; round < 4; ++round) {
-    EXPECT_FALSE(is_staged(calls_that_count()));
-    EXPECT_TRUE(is_staged(calls_of_another_context()));
+    EXPECT_FALSE(is_staged(first));
+    EXPECT_TRUE(is_staged(second));
   }
 }
 
@@ -350,20 +344,19 @@ TEST_F(PathTest, CachedPinnedMemoryIsOrdinaryInAnotherContext) {
 TEST_F(PathTest, ProfileInTheCacheFolderReplacesTheTable) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const auto engines_by = [&](const std::string& text) {
-    auto engines = std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
-    const auto path = engines->profile_path(0);
-    EXPECT_TRUE(path) << path.error().text();
-    EXPECT_EQ(path->find(folder + "/engines-01234567"), 0u) << *path;
-    EXPECT_EQ(path->substr(path->size() - 6), "-13030");
-    std::ofstream(*path) << text;
-    return std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
+  const driver::CudaCalls calls = calls_that_record_targets();
+  const auto new_engines = [&] {
+    return std::make_unique<Engines>(*backend, "", &calls, fakes::patient_limits(), folder);
   };
+  const auto file = tests::value_or_throw(new_engines()->profile_path(0));
+  EXPECT_EQ(file.find(folder + "/engines-01234567"), 0u) << file;
+  EXPECT_EQ(file.substr(file.size() - 6), "-13030");
   const std::string text =
       "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\nfrom_device ordinary 0 copy_engine copy_engine\n"
       "to_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
   for (const bool is_whole : {true, false}) {
-    const auto engines = engines_by(is_whole ? text : text.substr(0, text.size() - 10));
+    std::ofstream(file) << (is_whole ? text : text.substr(0, text.size() - 10));
+    const auto engines = new_engines();
     const auto path = tests::value_or_throw(engines->open_path(span(), "automatic"));
     last_target = nullptr;
     EXPECT_EQ(use(*path, {100}), "");
@@ -375,32 +368,30 @@ TEST_F(PathTest, ProfileInTheCacheFolderReplacesTheTable) {
 /// Memory of no context, such as a peer's that was imported for device 1 alone.
 std::atomic<int> last_retained{-1};
 
-const driver::CudaCalls& calls_with_imported_memory() {
-  static const driver::CudaCalls calls = [] {
-    driver::CudaCalls made = fakes::emulated_cuda();
-    made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
-      const int result = fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
-      for (unsigned each = 0; each < count; ++each) {
-        if (numbers[each] == 1) *static_cast<std::uint64_t*>(targets[each]) = 0;
-      }
-      return result;
-    };
-    made.mem_get_access = [](unsigned long long* flags, const driver::CudaMemLocation* location, std::uint64_t) {
-      constexpr int no_device = 101;  // CUDA_ERROR_INVALID_DEVICE
-      if (location->id > 1) return no_device;
-      return *flags = location->id == 1 ? driver::cuda_mem_access_read_write : 0, 0;
-    };
-    made.primary_ctx_retain = [](void** context, int device) {
-      last_retained = device;
-      return fakes::emulated_cuda().primary_ctx_retain(context, device);
-    };
-    return made;
-  }();
+driver::CudaCalls calls_with_imported_memory() {
+  driver::CudaCalls calls = fakes::emulated_cuda();
+  calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
+    const int result = fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
+    for (unsigned each = 0; each < count; ++each) {
+      if (numbers[each] == 1) *static_cast<std::uint64_t*>(targets[each]) = 0;
+    }
+    return result;
+  };
+  calls.mem_get_access = [](unsigned long long* flags, const driver::CudaMemLocation* location, std::uint64_t) {
+    constexpr int no_device = 101;  // CUDA_ERROR_INVALID_DEVICE
+    if (location->id > 1) return no_device;
+    return *flags = location->id == 1 ? driver::cuda_mem_access_read_write : 0, 0;
+  };
+  calls.primary_ctx_retain = [](void** context, int device) {
+    last_retained = device;
+    return fakes::emulated_cuda().primary_ctx_retain(context, device);
+  };
   return calls;
 }
 
 TEST_F(PathTest, CopiesImportedMemoryByTheDeviceWithAccess) {
-  const auto engines = engines_on(&calls_with_imported_memory());
+  const driver::CudaCalls calls = calls_with_imported_memory();
+  const auto engines = engines_on(&calls);
   const auto path = tests::value_or_throw(engines->open_path(span(), "copy_engine"));
   EXPECT_EQ(last_retained, 1) << "and no context is made on the memory's own device";
   EXPECT_EQ(use(*path, {100, 5000}), "");
