@@ -37,8 +37,10 @@ TEST(DriverVersion, IsFoundAfterTheNameOfTheModule) {
     ASSERT_TRUE(found) << text;
     EXPECT_EQ(*found, "580.159.04");
   }
-  EXPECT_FALSE(find_version_text(""));
-  EXPECT_FALSE(find_version_text("NVRM version: unknown\nGCC version:  gcc version 123.3.0\n"))
+  for (const char* text : {"", "580", "580.", ".580", "580..1", "1.2.3.4", "580.x", "12:34.5a"}) {
+    EXPECT_FALSE(find_version_text(text)) << text;
+  }
+  EXPECT_TRUE(tests::failed(find_version_text("NVRM version: unknown\nGCC version:  gcc version 123.3.0\n"), EINVAL))
       << "only the first line counts";
   EXPECT_FALSE(find_version_text("GCC version: gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04.1)\n"));
 }
