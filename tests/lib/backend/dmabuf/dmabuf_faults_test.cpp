@@ -59,6 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufFault,
 
 TEST(DmabufStuck, ReportsAMappingThatStaysAndKeepsItsMemory) {
   Scene scene(flows[0]);
+  scene.leaks_on_purpose = true;
   const auto memory = scene.cuda.memory_at(scene.address);
   {
     const auto backend = open_or_fail(scene);

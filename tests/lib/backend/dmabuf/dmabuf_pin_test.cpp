@@ -49,28 +49,25 @@ class DmabufPins : public ::testing::TestWithParam<Memory> {};
 
 TEST_P(DmabufPins, SharesTheMemoryAndHoldsOneDescriptor) {
   DmabufMachine machine;
-  {
-    const std::uint64_t address = GetParam().allocate(machine.cuda);
-    const auto backend = open_or_fail(machine);
-    const auto pin = machine.pin_of(*backend, address, pin_bytes);
-    EXPECT_EQ(machine.rm.census().descriptors, 1u);
-    EXPECT_EQ(machine.rm.dmabufs_inherited_by_exec(), 0u);
-    EXPECT_STRCASEEQ(pin->device().c_str(), machine.rm.gpus()[0].pci().c_str());
-    const MappedRegion region = map_or_fail(*pin);
-    EXPECT_EQ(region.type, MappingType::write_combining);
-    EXPECT_EQ(region.verification, Verification::content);
-    EXPECT_EQ(machine.rm.census().descriptors, 1u);
-    EXPECT_EQ(machine.rm.vmas_inherited_by_fork(), 0u);
-    std::uint8_t* const bytes = rm::own_byte(*pin, region, address);
-    EXPECT_EQ(std::memcmp(bytes, machine.cuda.read(address, pin_bytes).data(), pin_bytes), 0);
-    for (std::size_t at = 0; at < pin_bytes; at += 1000) bytes[at] = static_cast<std::uint8_t>(at);
-    EXPECT_EQ(std::memcmp(bytes, machine.cuda.read(address, pin_bytes).data(), pin_bytes), 0);
-    EXPECT_TRUE(tests::succeeded(pin->unmap()));
-    EXPECT_EQ(machine.rm.census().vmas, 0u);
-    EXPECT_TRUE(tests::succeeded(pin->unpin()));
-    EXPECT_EQ(machine.rm.census().descriptors, 0u);
-  }
-  EXPECT_TRUE(rm::is_clean(machine));
+  const std::uint64_t address = GetParam().allocate(machine.cuda);
+  const auto backend = open_or_fail(machine);
+  const auto pin = machine.pin_of(*backend, address, pin_bytes);
+  EXPECT_EQ(machine.rm.census().descriptors, 1u);
+  EXPECT_EQ(machine.rm.dmabufs_inherited_by_exec(), 0u);
+  EXPECT_STRCASEEQ(pin->device().c_str(), machine.rm.gpus()[0].pci().c_str());
+  const MappedRegion region = map_or_fail(*pin);
+  EXPECT_EQ(region.type, MappingType::write_combining);
+  EXPECT_EQ(region.verification, Verification::content);
+  EXPECT_EQ(machine.rm.census().descriptors, 1u);
+  EXPECT_EQ(machine.rm.vmas_inherited_by_fork(), 0u);
+  std::uint8_t* const bytes = rm::own_byte(*pin, region, address);
+  EXPECT_EQ(std::memcmp(bytes, machine.cuda.read(address, pin_bytes).data(), pin_bytes), 0);
+  for (std::size_t at = 0; at < pin_bytes; at += 1000) bytes[at] = static_cast<std::uint8_t>(at);
+  EXPECT_EQ(std::memcmp(bytes, machine.cuda.read(address, pin_bytes).data(), pin_bytes), 0);
+  EXPECT_TRUE(tests::succeeded(pin->unmap()));
+  EXPECT_EQ(machine.rm.census().vmas, 0u);
+  EXPECT_TRUE(tests::succeeded(pin->unpin()));
+  EXPECT_EQ(machine.rm.census().descriptors, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufPins, ::testing::ValuesIn(memories),

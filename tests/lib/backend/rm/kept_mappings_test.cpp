@@ -48,8 +48,6 @@ TEST_F(RmKeptMappings, MapAgainWithoutTheDriver) {
   EXPECT_TRUE(tests::succeeded(pinned->unpin()));
   EXPECT_EQ(mappings(), 0u);
   EXPECT_EQ(machine.rm.count_of(command::rm_unmap), 0u) << "freeing the object ends its mapping";
-  backend.reset();
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST_F(RmKeptMappings, MapSeveralPiecesAgain) {
@@ -60,8 +58,6 @@ TEST_F(RmKeptMappings, MapSeveralPiecesAgain) {
   map_and_unmap(*pinned);
   EXPECT_EQ(mappings(), 3u);
   EXPECT_TRUE(tests::succeeded(pinned->unpin()));
-  backend.reset();
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST_F(RmKeptMappings, AreReplacedIfTheSizeChanges) {
@@ -119,7 +115,6 @@ TEST_F(RmKeptMappings, EndByRmUnmapIfTheirObjectCannotBeFreed) {
   EXPECT_FALSE(pinned->unpin());
   machine.plan.stop();
   EXPECT_EQ(mappings(), 0u);
-  EXPECT_TRUE(is_lawful(machine));
 }
 
 TEST(RmKeptMappingsOfTwoGpus, GiveTheirDescriptorsToTheOtherGpu) {

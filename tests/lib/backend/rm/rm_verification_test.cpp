@@ -66,7 +66,6 @@ TEST_F(RmVerification, ComparesEveryPieceOfARange) {
     auto held = pin_or_fail(*opened, start, 384 * kib);
     other.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
     EXPECT_FALSE(held->map(held->page_bytes(), MappingType::none)) << "from piece " << wrong << " on";
-    EXPECT_TRUE(is_lawful(other));
   }
 }
 
@@ -189,7 +188,6 @@ TEST_F(RmVerification, ComparesAnAllocationOnce) {
   EXPECT_EQ(map_or_fail(*part).verification, Verification::content);
   EXPECT_EQ(gathers, 0u);
   machine.cuda.before_gather = nullptr;
-  EXPECT_TRUE(is_lawful(machine));
 }
 
 TEST_F(RmVerification, DetectsALostGpuAtALaterMap) {
@@ -269,7 +267,6 @@ TEST_F(RmVerification, DoesNotWriteToTheRangeOrItsNeighbors) {
       EXPECT_TRUE(std::equal(block.begin(), block.end(), memory->bytes().begin())) << "while mapped";
     }
     EXPECT_TRUE(std::equal(block.begin(), block.end(), memory->bytes().begin())) << "afterwards";
-    EXPECT_TRUE(is_clean(other));
   }
 }
 

@@ -24,28 +24,22 @@ TEST_P(RmVersion, MapsEveryKindOfMemory) {
       {machine.cuda.vmm(std::vector<std::uint64_t>(130, 64 * kib), true), 130 * 64 * kib},
       {machine.cuda.pool_malloc(5 * mib), 5 * mib},
   };
-  {
-    auto backend = open_or_fail(machine);
-    for (const auto& [address, size] : ranges) {
-      machine.cuda.fill_pattern(address, size);
-      const MappedRegion region = expect_works(machine, *backend, address, size);
-      EXPECT_EQ(region.type, MappingType::write_combining);
-      EXPECT_EQ(region.verification, Verification::content);
-    }
+  auto backend = open_or_fail(machine);
+  for (const auto& [address, size] : ranges) {
+    machine.cuda.fill_pattern(address, size);
+    const MappedRegion region = expect_works(machine, *backend, address, size);
+    EXPECT_EQ(region.type, MappingType::write_combining);
+    EXPECT_EQ(region.verification, Verification::content);
   }
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST_P(RmVersion, ImportsAnExportedFileIfTheHookCannotBeInstalled) {
   RmMachine machine(GetParam());
   const std::uint64_t address = machine.filled(machine.cuda.vmm({2 * mib, 4 * mib}, true, 16 * mib), 6 * mib);
   machine.cuda.is_hook_installable = false;
-  {
-    auto backend = open_or_fail(machine);
-    const MappedRegion region = expect_works(machine, *backend, address + 100, 6 * mib - 100);
-    EXPECT_EQ(region.verification, Verification::content);
-  }
-  EXPECT_TRUE(is_clean(machine));
+  auto backend = open_or_fail(machine);
+  const MappedRegion region = expect_works(machine, *backend, address + 100, 6 * mib - 100);
+  EXPECT_EQ(region.verification, Verification::content);
 }
 
 TEST_P(RmVersion, ReportsWhyEachWayToFindTheMemoryFailed) {
@@ -60,7 +54,6 @@ TEST_P(RmVersion, ReportsWhyEachWayToFindTheMemoryFailed) {
   }
   EXPECT_THAT(text, HasSubstr("cannot observe the ioctl calls of libcuda"));
   EXPECT_THAT(text, HasSubstr("as an exported file: cannot pin the memory: cuMemExportToShareableHandle"));
-  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST_P(RmVersion, UsesAnIpcHandleIfAllowed) {
@@ -69,11 +62,8 @@ TEST_P(RmVersion, UsesAnIpcHandleIfAllowed) {
   machine.cuda.is_hook_installable = false;
   (void)machine.cuda.malloc(4096);
   const std::uint64_t address = machine.allocate(100000);
-  {
-    auto backend = open_or_fail(machine);
-    (void)expect_works(machine, *backend, address, 100000);
-  }
-  EXPECT_TRUE(is_clean(machine));
+  auto backend = open_or_fail(machine);
+  (void)expect_works(machine, *backend, address, 100000);
 }
 
 TEST_P(RmVersion, ReportsTheStatusOfEveryFailedAllocation) {
@@ -88,7 +78,6 @@ TEST_P(RmVersion, ReportsTheStatusOfEveryFailedAllocation) {
       text = backend ? tests::text_of((*backend)->pin({address, 4096, false, true})) : backend.error().text();
     }
     EXPECT_THAT(text, HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << failed_call;
-    EXPECT_TRUE(is_clean(machine));
   }
 }
 
@@ -106,7 +95,6 @@ TEST_P(RmVersion, ReportsTheUsageOfAFullBar1) {
                           HasSubstr("6 of 262144 MiB free"), HasSubstr("largest piece 6 MiB"), HasSubstr("0x51"))))
       << "the size of FB_GET_INFO_V2 depends on the version";
   EXPECT_EQ(machine.rm.census(), before) << "a failed map must release its resources";
-  EXPECT_TRUE(is_lawful(machine));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rm, RmVersion, ::testing::ValuesIn(fakes::driver_models()), [](const auto& tested) {
