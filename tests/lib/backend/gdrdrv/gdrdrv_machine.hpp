@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the check that all resources were
-// released.
+// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device. It checks at its end that all resources
+// were released.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,11 +23,21 @@ namespace gdrkit::backend::gdrdrv {
 
 inline constexpr std::size_t gpu_page = 65536;
 
+class GdrdrvMachine;
+[[nodiscard]] ::testing::AssertionResult is_clean(GdrdrvMachine& machine);
+
+/// Declare it before the backends and pins that use it.
 class GdrdrvMachine {
  public:
   explicit GdrdrvMachine(fakes::GdrdrvModel model = {}) : module(std::move(model)) {
     device = tests::value_or_throw(platform::open_emulated_device(0));
   }
+  ~GdrdrvMachine() {
+    if (leaks_on_purpose) return;
+    EXPECT_TRUE(is_clean(*this));
+  }
+  GdrdrvMachine(const GdrdrvMachine&) = delete;
+  GdrdrvMachine& operator=(const GdrdrvMachine&) = delete;
 
   base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(system, &cuda.calls()); }
 
@@ -44,6 +54,7 @@ class GdrdrvMachine {
   fakes::FaultPlan plan;  ///< which calls of the backend fail
   fakes::FaultySystem system{module, plan};
   fakes::FaultyCuda cuda{fakes::emulated_cuda(), plan};
+  bool leaks_on_purpose = false;
 };
 
 /// With one pin of an allocation.

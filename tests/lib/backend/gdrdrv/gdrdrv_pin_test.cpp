@@ -39,13 +39,10 @@ TEST(GdrdrvPin, DescribesTheErrorsOfTheModule) {
   for (const Failure& failure : failures) {
     GdrdrvMachine machine;
     const auto memory = machine.allocate(gpu_page);
-    {
-      const auto backend = open_or_fail(machine);
-      machine.module.pin_error = failure.from_module;
-      EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page, false, true}), failure.errno_value,
-                                AllOf(HasSubstr("gdrdrv"), HasSubstr(failure.words))));
-    }
-    EXPECT_TRUE(is_clean(machine));
+    const auto backend = open_or_fail(machine);
+    machine.module.pin_error = failure.from_module;
+    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page, false, true}), failure.errno_value,
+                              AllOf(HasSubstr("gdrdrv"), HasSubstr(failure.words))));
   }
 }
 
@@ -67,18 +64,15 @@ TEST(GdrdrvPin, LeavesTheChecksToTheModuleIfCudaIsUnavailable) {
     GdrdrvMachine machine;
     machine.plan.fail_every("pointer_get_attributes", {0, 0, result});
     const auto memory = machine.allocate(gpu_page + 10);
-    {
-      const auto backend = open_or_fail(machine);
-      const auto pin = pin_or_fail(*backend, memory.address() + 10, gpu_page);
-      EXPECT_EQ(pin->page_address(), memory.address());
-      EXPECT_EQ(pin->page_bytes(), 2 * gpu_page);
-      EXPECT_EQ(pin->device(), "");
-      const auto region = map_or_fail(*pin);
-      EXPECT_EQ(std::memcmp(region.address, tests::make_pattern(gpu_page + 10, 1).data(), gpu_page + 10), 0);
-      EXPECT_TRUE(tests::failed(backend->pin({0x1234000, 4096, false, true}), EINVAL));
-      EXPECT_TRUE(tests::failed(backend->pin({UINT64_MAX - 65535, 65535, false, true}), EINVAL));
-    }
-    EXPECT_TRUE(is_clean(machine));
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address() + 10, gpu_page);
+    EXPECT_EQ(pin->page_address(), memory.address());
+    EXPECT_EQ(pin->page_bytes(), 2 * gpu_page);
+    EXPECT_EQ(pin->device(), "");
+    const auto region = map_or_fail(*pin);
+    EXPECT_EQ(std::memcmp(region.address, tests::make_pattern(gpu_page + 10, 1).data(), gpu_page + 10), 0);
+    EXPECT_TRUE(tests::failed(backend->pin({0x1234000, 4096, false, true}), EINVAL));
+    EXPECT_TRUE(tests::failed(backend->pin({UINT64_MAX - 65535, 65535, false, true}), EINVAL));
   }
 }
 
@@ -173,18 +167,13 @@ TEST(GdrdrvPin, FailsInAForkedChild) {
 }
 
 TEST(GdrdrvPin, IsInvalidAfterUnpin) {
-  GdrdrvMachine machine;
-  const auto memory = machine.allocate(gpu_page);
-  {
-    const auto backend = open_or_fail(machine);
-    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
-    EXPECT_FALSE(pin->unmap()) << "it is not mapped";
-    EXPECT_TRUE(pin->unpin());
-    EXPECT_TRUE(pin->unpin()) << "a second unpin does nothing";
-    EXPECT_FALSE(pin->is_invalidated());
-    EXPECT_TRUE(tests::failed(pin->map(gpu_page, MappingType::none), EINVAL));
-  }
-  EXPECT_TRUE(is_clean(machine));
+  PinnedMachine machine;
+  BackendPin& pin = *machine.pin;
+  EXPECT_FALSE(pin.unmap()) << "it is not mapped";
+  EXPECT_TRUE(pin.unpin());
+  EXPECT_TRUE(pin.unpin()) << "a second unpin does nothing";
+  EXPECT_FALSE(pin.is_invalidated());
+  EXPECT_TRUE(tests::failed(pin.map(gpu_page, MappingType::none), EINVAL));
 }
 
 }  // namespace

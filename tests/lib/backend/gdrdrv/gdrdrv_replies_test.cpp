@@ -31,18 +31,15 @@ class InvalidPinReply : public ::testing::TestWithParam<InvalidField> {};
 TEST_P(InvalidPinReply, IsRejectedAndThePinReleased) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(3 * gpu_page);
-  {
-    const auto backend = open_or_fail(machine);
-    machine.module.bend = [](unsigned number, void* argument) {
-      if (number == info_number) apply(GetParam(), argument);
-    };
-    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page + 1, false, true}), EIO,
-                              ::testing::HasSubstr("the gdrdrv kernel module reports a different pin")));
-    EXPECT_EQ(machine.module.census().pins, 0u);
-    machine.module.bend = nullptr;
-    EXPECT_NE(pin_or_fail(*backend, memory.address(), gpu_page), nullptr);
-  }
-  EXPECT_TRUE(is_clean(machine));
+  const auto backend = open_or_fail(machine);
+  machine.module.bend = [](unsigned number, void* argument) {
+    if (number == info_number) apply(GetParam(), argument);
+  };
+  EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page + 1, false, true}), EIO,
+                            ::testing::HasSubstr("the gdrdrv kernel module reports a different pin")));
+  EXPECT_EQ(machine.module.census().pins, 0u);
+  machine.module.bend = nullptr;
+  EXPECT_NE(pin_or_fail(*backend, memory.address(), gpu_page), nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -60,32 +57,23 @@ TEST(GdrdrvReplies, RejectsHandlesBeyondTheOffsetRange) {
        {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096, std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
     GdrdrvMachine machine({.first_handle = handle});
     const auto memory = machine.allocate(gpu_page);
-    {
-      const auto backend = open_or_fail(machine);
-      EXPECT_TRUE(tests::failed(backend->pin({memory.address(), 1, false, true}), EIO)) << handle;
-      EXPECT_EQ(machine.module.census().pins, 0u);
-    }
-    EXPECT_TRUE(is_clean(machine));
+    const auto backend = open_or_fail(machine);
+    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), 1, false, true}), EIO)) << handle;
+    EXPECT_EQ(machine.module.census().pins, 0u);
   }
 }
 
 class InvalidMappingReply : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(InvalidMappingReply, IsRejectedAndUnmapped) {
-  GdrdrvMachine machine;
-  const auto memory = machine.allocate(gpu_page);
-  {
-    const auto backend = open_or_fail(machine);
-    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
-    machine.module.bend = [](unsigned number, void* argument) {
-      if (number == info_number) apply({"Type", 40, GetParam(), 4}, argument);
-    };
-    EXPECT_TRUE(tests::failed(pin->map(gpu_page, MappingType::none), EIO, ::testing::HasSubstr("mapping type")));
-    EXPECT_EQ(machine.module.census().vmas, 0u);
-    machine.module.bend = nullptr;
-    EXPECT_NE(map_or_fail(*pin).address, nullptr);
-  }
-  EXPECT_TRUE(is_clean(machine));
+  PinnedMachine machine;
+  machine.module.bend = [](unsigned number, void* argument) {
+    if (number == info_number) apply({"Type", 40, GetParam(), 4}, argument);
+  };
+  EXPECT_TRUE(tests::failed(machine.pin->map(gpu_page, MappingType::none), EIO, ::testing::HasSubstr("mapping type")));
+  EXPECT_EQ(machine.module.census().vmas, 0u);
+  machine.module.bend = nullptr;
+  EXPECT_NE(map_or_fail(*machine.pin).address, nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, InvalidMappingReply, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
