@@ -46,13 +46,17 @@ class FakeCalls final : public PlacementCalls {
   }
 };
 
-Placement placement(const char* gpu, FakeCalls& calls, const char* tree = "two_nodes") {
-  return Placement(std::string(GDRKIT_TREE "/") + tree, gpu, calls);
-}
+class PlacementTest : public testing::Test {
+ protected:
+  Placement placement(const char* gpu, const char* tree = "two_nodes") {
+    return Placement(std::string(GDRKIT_TREE "/") + tree, gpu, calls);
+  }
 
-TEST(Placement, BindsToACpuAndMemoryOfTheGpusNode) {
   FakeCalls calls;
-  const Placed placed = placement(gpu_on_0, calls).automatic();
+};
+
+TEST_F(PlacementTest, BindsToACpuAndMemoryOfTheGpusNode) {
+  const Placed placed = placement(gpu_on_0).automatic();
   ASSERT_EQ(calls.threads.size(), 2u);
   EXPECT_EQ(calls.threads[0], (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
   EXPECT_EQ(calls.threads[1], Numbers{11}) << "it must stay on one CPU";
@@ -65,17 +69,15 @@ TEST(Placement, BindsToACpuAndMemoryOfTheGpusNode) {
   EXPECT_EQ(placed.line(), "on CPU 11 of NUMA node 0, memory of node 0, GPU on node 0");
 }
 
-TEST(Placement, StaysWithinTheAllowedCpus) {
-  FakeCalls calls;
+TEST_F(PlacementTest, StaysWithinTheAllowedCpus) {
   calls.allowed = {2, 6, 7};
-  EXPECT_EQ(placement(gpu_on_0, calls).automatic().place.cpu, 2);
+  EXPECT_EQ(placement(gpu_on_0).automatic().place.cpu, 2);
   EXPECT_EQ(calls.threads[0], Numbers{2});
 }
 
-TEST(Placement, AdvisesIfNoCpuOfTheGpusNodeIsAllowed) {
-  FakeCalls calls;
+TEST_F(PlacementTest, AdvisesIfNoCpuOfTheGpusNodeIsAllowed) {
   calls.allowed = {4, 6};
-  const Placed placed = placement(gpu_on_0, calls).automatic();
+  const Placed placed = placement(gpu_on_0).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU is useless";
@@ -84,10 +86,9 @@ TEST(Placement, AdvisesIfNoCpuOfTheGpusNodeIsAllowed) {
   EXPECT_THAT(placed.place.advice, HasSubstr("CPUs 0-3,8-11"));
 }
 
-TEST(Placement, ContinuesIfContainersForbidBindingMemory) {
-  FakeCalls calls;
+TEST_F(PlacementTest, ContinuesIfContainersForbidBindingMemory) {
   calls.memory_error = -EPERM;
-  const Placed placed = placement(gpu_on_1, calls).automatic();
+  const Placed placed = placement(gpu_on_1).automatic();
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_EQ(placed.place.memory_node, -1);
   EXPECT_FALSE(placed.is_as_wanted());
@@ -95,19 +96,17 @@ TEST(Placement, ContinuesIfContainersForbidBindingMemory) {
   EXPECT_THAT(placed.line(), HasSubstr("set_mempolicy: Operation not permitted"));
 }
 
-TEST(Placement, ContinuesIfThreadsCannotBeBound) {
-  FakeCalls calls;
+TEST_F(PlacementTest, ContinuesIfThreadsCannotBeBound) {
   calls.thread_error = -EPERM;
-  const Placed placed = placement(gpu_on_0, calls).automatic();
+  const Placed placed = placement(gpu_on_0).automatic();
   EXPECT_EQ(placed.place.cpu, -1);
   EXPECT_EQ(placed.place.cpu_node, 1) << "it runs on CPU 6";
   EXPECT_THAT(placed.line(), HasSubstr("on no fixed CPU of NUMA node 1"));
   EXPECT_THAT(placed.place.advice, HasSubstr("but the GPU is on node 0"));
 }
 
-TEST(Placement, KeepsThePlacementIfTheGpusNodeIsUnknown) {
-  FakeCalls calls;
-  const Placed placed = placement(gpu_unsaid, calls).automatic();
+TEST_F(PlacementTest, KeepsThePlacementIfTheGpusNodeIsUnknown) {
+  const Placed placed = placement(gpu_unsaid).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.gpu_node, -1);
   EXPECT_EQ(placed.place.memory_node, 1);
@@ -115,16 +114,14 @@ TEST(Placement, KeepsThePlacementIfTheGpusNodeIsUnknown) {
   EXPECT_THAT(placed.line(), HasSubstr("does not report the GPU's node"));
 }
 
-TEST(Placement, PrintsNothingForADeviceWithoutAnAddress) {
-  FakeCalls calls;
-  const Placed placed = placement("", calls).automatic();
+TEST_F(PlacementTest, PrintsNothingForADeviceWithoutAnAddress) {
+  const Placed placed = placement("").automatic();
   EXPECT_EQ(placed.line(), "on CPU 6 of NUMA node 1, memory of node 1");
 }
 
-TEST(Placement, DoesNotBindMemoryOnANodeWithoutMemory) {
-  FakeCalls calls;
+TEST_F(PlacementTest, DoesNotBindMemoryOnANodeWithoutMemory) {
   calls.allowed = {0, 4, 5};
-  const Placed placed = placement(gpu_on_0, calls, "four_nodes").automatic();  // this GPU is on node 2
+  const Placed placed = placement(gpu_on_0, "four_nodes").automatic();  // this GPU is on node 2
   EXPECT_EQ(placed.place.cpu_node, 2);
   EXPECT_EQ(placed.place.memory_node, -1);
   EXPECT_THAT(placed.line(), HasSubstr("node 2 has no memory"));
@@ -132,18 +129,16 @@ TEST(Placement, DoesNotBindMemoryOnANodeWithoutMemory) {
   EXPECT_EQ(placed.place.advice, "");
 }
 
-TEST(Placement, AcceptsAnotherNodeIfTheGpusHasNoCpus) {
-  FakeCalls calls;
+TEST_F(PlacementTest, AcceptsAnotherNodeIfTheGpusHasNoCpus) {
   calls.cpu = 3;
-  const Placed placed = placement(gpu_on_1, calls, "four_nodes").automatic();  // this GPU is on node 4
+  const Placed placed = placement(gpu_on_1, "four_nodes").automatic();  // this GPU is on node 4
   EXPECT_EQ(placed.place.cpu, 3);
   EXPECT_THAT(placed.line(), HasSubstr("node 4 has no CPUs"));
   EXPECT_THAT(placed.place.advice, Not(HasSubstr("this runs on")));
 }
 
-TEST(Placement, BindsToAnAllowedCpuAndReleasesIt) {
-  FakeCalls calls;
-  Placement place = placement(gpu_on_0, calls);
+TEST_F(PlacementTest, BindsToAnAllowedCpuAndReleasesIt) {
+  Placement place = placement(gpu_on_0);
   Placed placed = place.automatic();
   ASSERT_EQ(placed.place.cpu, 11);
   calls.threads.clear();
@@ -159,9 +154,8 @@ TEST(Placement, BindsToAnAllowedCpuAndReleasesIt) {
   EXPECT_FALSE(place.move_to(2, &unbound));
 }
 
-TEST(Placement, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
-  FakeCalls calls;
-  Placement on_two_nodes = placement(gpu_on_0, calls);
+TEST_F(PlacementTest, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
+  Placement on_two_nodes = placement(gpu_on_0);
   const Placed near = on_two_nodes.on({0, 0});
   EXPECT_TRUE(near.is_as_wanted());
   EXPECT_EQ(near.place.advice, "");
@@ -174,28 +168,26 @@ TEST(Placement, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
   EXPECT_EQ(calls.memory, (Numbers{0, 1, 1}));
 }
 
-TEST(Placement, KeepsTheUsersPlacementAndAdvises) {
-  FakeCalls calls;
-  const Placed placed = placement(gpu_on_0, calls).keep();
+TEST_F(PlacementTest, KeepsTheUsersPlacementAndAdvises) {
+  const Placed placed = placement(gpu_on_0).keep();
   EXPECT_TRUE(calls.threads.empty());
   EXPECT_TRUE(calls.memory.empty());
   EXPECT_EQ(placed.place.cpu, -1);
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_THAT(placed.place.advice, HasSubstr("--no-bind"));
   calls.cpu = 8;
-  EXPECT_EQ(placement(gpu_on_0, calls).keep().place.advice, "");
+  EXPECT_EQ(placement(gpu_on_0).keep().place.advice, "");
 }
 
-TEST(Placement, ReportsThatTheSystemHasNoNodesOrTheDamagedFile) {
-  FakeCalls calls;
-  const Placed none = placement(gpu_on_0, calls, "sys").automatic();
+TEST_F(PlacementTest, ReportsThatTheSystemHasNoNodesOrTheDamagedFile) {
+  const Placed none = placement(gpu_on_0, "sys").automatic();
   EXPECT_EQ(none.place.cpu, 6);
   EXPECT_THAT(none.line(), HasSubstr("reports no NUMA nodes"));
-  const Placed damaged = placement(gpu_on_0, calls, "bad_list").automatic();
+  const Placed damaged = placement(gpu_on_0, "bad_list").automatic();
   EXPECT_THAT(damaged.line(), HasSubstr("node0/cpulist"));
 }
 
-TEST(Placement, BindsTheCallingThreadOnThisMachine) {
+TEST(RealPlacement, BindsTheCallingThreadOnThisMachine) {
   std::thread([] {
     std::vector<int> before;
     ASSERT_EQ(real_placement_calls().allowed_cpus(&before), 0);
@@ -210,7 +202,7 @@ TEST(Placement, BindsTheCallingThreadOnThisMachine) {
   }).join();
 }
 
-TEST(Placement, KernelRejectsInvalidNodes) {
+TEST(RealPlacement, KernelRejectsInvalidNodes) {
   EXPECT_EQ(real_placement_calls().bind_memory(-1), -EINVAL);
   EXPECT_EQ(real_placement_calls().bind_memory(1 << 20), -EINVAL);
   EXPECT_LT(real_placement_calls().bind_thread({}), 0) << "no CPU at all";

@@ -41,7 +41,7 @@ TEST(GdrdrvPin, DescribesTheErrorsOfTheModule) {
     const auto memory = machine.allocate(gpu_page);
     const auto backend = open_or_fail(machine);
     machine.module.pin_error = failure.from_module;
-    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page, false, true}), failure.errno_value,
+    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page}), failure.errno_value,
                               AllOf(HasSubstr("gdrdrv"), HasSubstr(failure.words))));
   }
 }
@@ -71,8 +71,8 @@ TEST(GdrdrvPin, LeavesTheChecksToTheModuleIfCudaIsUnavailable) {
     EXPECT_EQ(pin->device(), "");
     const auto region = map_or_fail(*pin);
     EXPECT_EQ(std::memcmp(region.address, tests::make_pattern(gpu_page + 10, 1).data(), gpu_page + 10), 0);
-    EXPECT_TRUE(tests::failed(backend->pin({0x1234000, 4096, false, true}), EINVAL));
-    EXPECT_TRUE(tests::failed(backend->pin({UINT64_MAX - 65535, 65535, false, true}), EINVAL));
+    EXPECT_TRUE(tests::failed(backend->pin({0x1234000, 4096}), EINVAL));
+    EXPECT_TRUE(tests::failed(backend->pin({UINT64_MAX - 65535, 65535}), EINVAL));
   }
 }
 
@@ -92,7 +92,7 @@ TEST(GdrdrvPin, PassesErrorsOfCudaOn) {
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
   const std::size_t before = machine.module.log().size();
-  const auto pin = backend->pin({memory.address(), 1, false, true});
+  const auto pin = backend->pin({memory.address(), 1});
   ASSERT_FALSE(pin);
   EXPECT_EQ(pin.error().vendor_code, 700);
   EXPECT_EQ(machine.module.log().size(), before) << "the module must not be called";
@@ -153,7 +153,7 @@ TEST(GdrdrvPin, FailsInAForkedChild) {
   PinnedMachine machine;
   const auto mapped = map_or_fail(*machine.pin);
   const auto child = run_in_child([&] {
-    const auto again = machine.backend->pin({machine.memory.address(), 1, false, true});
+    const auto again = machine.backend->pin({machine.memory.address(), 1});
     return again ? 1 : 0;
   });
   EXPECT_EQ(child.exit_code, 0) << "signal " << child.signal;

@@ -35,7 +35,7 @@ TEST_P(InvalidPinReply, IsRejectedAndThePinReleased) {
   machine.module.bend = [](unsigned number, void* argument) {
     if (number == info_number) apply(GetParam(), argument);
   };
-  EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page + 1, false, true}), EIO,
+  EXPECT_TRUE(tests::failed(backend->pin({memory.address(), gpu_page + 1}), EIO,
                             ::testing::HasSubstr("the gdrdrv kernel module reports a different pin")));
   EXPECT_EQ(machine.module.census().pins, 0u);
   machine.module.bend = nullptr;
@@ -58,7 +58,7 @@ TEST(GdrdrvReplies, RejectsHandlesBeyondTheOffsetRange) {
     GdrdrvMachine machine({.first_handle = handle});
     const auto memory = machine.allocate(gpu_page);
     const auto backend = open_or_fail(machine);
-    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), 1, false, true}), EIO)) << handle;
+    EXPECT_TRUE(tests::failed(backend->pin({memory.address(), 1}), EIO)) << handle;
     EXPECT_EQ(machine.module.census().pins, 0u);
   }
 }

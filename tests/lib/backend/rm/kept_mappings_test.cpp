@@ -104,7 +104,7 @@ TEST_F(RmKeptMappings, GiveTheirDescriptorsToAPin) {
   map_and_unmap(*first);
   const std::uint64_t address = machine.cuda.malloc(64 * kib);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
-  EXPECT_TRUE(tests::succeeded(backend->pin({address, 64 * kib, false, true})));
+  EXPECT_TRUE(tests::succeeded(backend->pin({address, 64 * kib})));
   EXPECT_EQ(mappings(), 0u);
 }
 

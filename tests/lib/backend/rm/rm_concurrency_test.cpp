@@ -26,7 +26,7 @@ TEST(RmConcurrency, PinsOfOneBackendRunInParallel) {
     const std::uint64_t address = addresses[thread];
     const auto content = machine.cuda.read(address, size);
     for (int round = 0; round < rounds; ++round) {
-      auto pin = backend->pin({address, size, false, true});
+      auto pin = backend->pin({address, size});
       ASSERT_TRUE(pin) << pin.error().text();
       auto mapped = (*pin)->map((*pin)->page_bytes(), MappingType::none);
       ASSERT_TRUE(mapped) << mapped.error().text();
@@ -61,7 +61,7 @@ TEST(RmConcurrency, OpeningAndClosingRaceWithEachOther) {
     for (int round = 0; round < 20; ++round) {
       auto backend = machine.open();
       ASSERT_TRUE(backend) << backend.error().text();
-      auto pin = (*backend)->pin({address, 64 * kib, false, true});
+      auto pin = (*backend)->pin({address, 64 * kib});
       ASSERT_TRUE(pin) << pin.error().text();
       EXPECT_TRUE(tests::succeeded((*pin)->map((*pin)->page_bytes(), MappingType::none)));
     }

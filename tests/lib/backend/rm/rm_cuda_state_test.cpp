@@ -90,7 +90,7 @@ TEST(RmCudaState, ReportsADestroyedContext) {
   auto backend = open_or_fail(machine);
   machine.cuda.threads().push(machine.cuda.make_context(0));
   machine.cuda.destroy_context(machine.cuda.primary(0));
-  EXPECT_THAT(tests::text_of(backend->pin({address, 4096, false, true})), HasSubstr("CONTEXT_IS_DESTROYED"));
+  EXPECT_THAT(tests::text_of(backend->pin({address, 4096})), HasSubstr("CONTEXT_IS_DESTROYED"));
   EXPECT_TRUE(machine.cuda.threads().pop());
 }
 

@@ -121,7 +121,7 @@ TEST_P(RmRejects, WithTheReasonAndReleasesEverything) {
   RmMachine machine(tested.options, gpu);
   const std::uint64_t address = tested.allocate(machine);
   const auto backend = open_or_fail(machine);
-  EXPECT_TRUE(tests::failed(backend->pin({address, tested.size_bytes, false, true}), tested.errno_value, tested.text));
+  EXPECT_TRUE(tests::failed(backend->pin({address, tested.size_bytes}), tested.errno_value, tested.text));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rm, RmRejects, ::testing::ValuesIn(rejections),
@@ -142,7 +142,7 @@ TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {
   const std::uint64_t address = machine.cuda.malloc(2 * mib);
   machine.cuda.is_hook_installable = false;
   backend = open_or_fail(machine);
-  EXPECT_TRUE(tests::failed(backend->pin({address, 4096, false, true}), EOPNOTSUPP, HasSubstr("cannot observe")));
+  EXPECT_TRUE(tests::failed(backend->pin({address, 4096}), EOPNOTSUPP, HasSubstr("cannot observe")));
   EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are used only on request";
 }
 
@@ -151,8 +151,7 @@ TEST_F(RmErrors, ReportsANodeThatWasRemovedSinceOpening) {
   backend = open_or_fail(machine);
   const std::string node = machine.rm.gpus()[0].node();
   machine.rm.fail_path(node, ENOENT);
-  EXPECT_TRUE(tests::failed(backend->pin({address, 4096, false, true}), ENODEV,
-                            AllOf(HasSubstr(node), HasSubstr("container"))));
+  EXPECT_TRUE(tests::failed(backend->pin({address, 4096}), ENODEV, AllOf(HasSubstr(node), HasSubstr("container"))));
 }
 
 TEST_F(RmErrors, ReportsAFullBar1WithoutItsUsage) {

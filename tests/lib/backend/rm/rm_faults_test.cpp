@@ -91,7 +91,7 @@ TEST_P(RmFault, KeepsTheBackendUsable) {
     {
       auto backend = open_or_fail(scene);
       plan.fail_call(call, named.fault);
-      if (auto pin = backend->pin({scene.address, flow.size_bytes, false, true})) {
+      if (auto pin = backend->pin({scene.address, flow.size_bytes})) {
         if ((*pin)->map((*pin)->page_bytes(), MappingType::none)) (void)(*pin)->unmap();
       }
       plan.stop();

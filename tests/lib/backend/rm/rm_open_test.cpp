@@ -156,7 +156,7 @@ TEST(RmContainer, ReportsTheNodeOfTheGpuThatHasTheMemory) {
   const std::uint64_t address = machine.cuda.malloc(2 * mib, 1);
   machine.rm.fail_path(machine.rm.gpus()[2].node(), EPERM);
   auto backend = open_or_fail(machine);
-  EXPECT_TRUE(tests::failed(backend->pin({address, 4096, false, true}), EACCES,
+  EXPECT_TRUE(tests::failed(backend->pin({address, 4096}), EACCES,
                             AllOf(HasSubstr(machine.rm.gpus()[2].node()), HasSubstr("--gpus all"))));
 }
 

@@ -50,7 +50,7 @@ TEST_P(RmVersion, ReportsWhyEachWayToFindTheMemoryFailed) {
   std::string text;  // checked after the objects that it names are destroyed
   {
     const auto backend = open_or_fail(machine);
-    text = tests::text_of(backend->pin({address, 2 * mib, false, true}));
+    text = tests::text_of(backend->pin({address, 2 * mib}));
   }
   EXPECT_THAT(text, HasSubstr("cannot observe the ioctl calls of libcuda"));
   EXPECT_THAT(text, HasSubstr("as an exported file: cannot pin the memory: cuMemExportToShareableHandle"));
@@ -75,7 +75,7 @@ TEST_P(RmVersion, ReportsTheStatusOfEveryFailedAllocation) {
     std::string text;  // checked after the objects that it names are destroyed
     {
       auto backend = machine.open();
-      text = backend ? tests::text_of((*backend)->pin({address, 4096, false, true})) : backend.error().text();
+      text = backend ? tests::text_of((*backend)->pin({address, 4096})) : backend.error().text();
     }
     EXPECT_THAT(text, HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << failed_call;
   }
