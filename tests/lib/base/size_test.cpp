@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-
 namespace gdrkit::base {
 namespace {
 

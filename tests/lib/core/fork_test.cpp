@@ -166,13 +166,6 @@ TEST_F(Fork, RetriesInstallingHandlersAfterAFailure) {
   EXPECT_EQ(run_in_child([&] { return errno_of(context_info(context)) == EACCES ? 0 : 1; }).exit_code, 0);
 }
 
-TEST_F(Fork, ChildCanOpenItsOwnContexts) {
-  mapped_pin();
-  // The child must not reuse free slots, whose locks a thread of the parent might hold.
-  EXPECT_TRUE(unpin(context, pin()));
-  EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
-}
-
 TEST_F(Fork, GrandchildCannotUseContextsOfTheChild) {
   mapped_pin();
   const ChildEnd end = run_in_child([&] {

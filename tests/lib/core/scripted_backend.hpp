@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "backend/backend.hpp"
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <random>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver/emulated_memory.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

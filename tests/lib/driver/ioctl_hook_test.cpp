@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstdarg>
 #include <cstdlib>
-#include <functional>
 #include <thread>
 
 namespace gdrkit::driver {

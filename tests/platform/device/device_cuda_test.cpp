@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "driver/emulated_memory.hpp"

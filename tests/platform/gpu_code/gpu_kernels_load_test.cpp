@@ -4,7 +4,6 @@
 // emulated driver.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <string>
 
 #include "support/requirements.hpp"
 #include "support/results.hpp"

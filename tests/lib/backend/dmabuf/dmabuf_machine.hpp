@@ -21,10 +21,6 @@ struct DmabufMachine : rm::RmMachine {
   }
 
   base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(system, faulty_cuda, settings); }
-  /// Fills the memory with distinct words and pins it.
-  std::unique_ptr<BackendPin> pin_of(Backend& backend, std::uint64_t at, std::size_t size_bytes) {
-    return pin_or_fail(backend, filled(at, size_bytes), size_bytes);
-  }
 };
 
 }  // namespace gdrkit::backend::dmabuf

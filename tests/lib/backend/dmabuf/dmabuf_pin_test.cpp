@@ -3,8 +3,6 @@
 // Pins and mappings: every kind of memory, one descriptor each, the mapping type, and frees by the owner.
 #include <gmock/gmock.h>
 
-#include <functional>
-
 #include "lib/backend/dmabuf/dmabuf_machine.hpp"
 #include "support/results.hpp"
 
@@ -49,9 +47,9 @@ class DmabufPins : public ::testing::TestWithParam<Memory> {};
 
 TEST_P(DmabufPins, SharesTheMemoryAndHoldsOneDescriptor) {
   DmabufMachine machine;
-  const std::uint64_t address = GetParam().allocate(machine.cuda);
+  const std::uint64_t address = machine.filled(GetParam().allocate(machine.cuda), pin_bytes);
   const auto backend = open_or_fail(machine);
-  const auto pin = machine.pin_of(*backend, address, pin_bytes);
+  const auto pin = pin_or_fail(*backend, address, pin_bytes);
   EXPECT_EQ(machine.rm.census().descriptors, 1u);
   EXPECT_EQ(machine.rm.dmabufs_inherited_by_exec(), 0u);
   EXPECT_STRCASEEQ(pin->device().c_str(), machine.rm.gpus()[0].pci().c_str());

@@ -15,8 +15,8 @@ class DmabufVerification : public ::testing::Test {
  protected:
   void SetUp() override {
     backend = open_or_fail(machine);
-    address = machine.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false, 2 * mib);
-    pinned = machine.pin_of(*backend, address, size);
+    address = machine.filled(machine.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false, 2 * mib), size);
+    pinned = pin_or_fail(*backend, address, size);
   }
   void expect_map_fails(int errno_value, const char* text) {
     EXPECT_TRUE(tests::failed(pinned->map(size, MappingType::none), errno_value, HasSubstr(text)));

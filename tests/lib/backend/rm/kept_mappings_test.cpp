@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // KeptMappings: a small mapping stays in BAR1 between unmap and the next map or unpin, unless another mapping needs its
 // space.
-#include <gmock/gmock.h>
 
 #include <cstring>
 #include <memory>

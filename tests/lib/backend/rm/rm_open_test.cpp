@@ -160,11 +160,6 @@ TEST(RmContainer, ReportsTheNodeOfTheGpuThatHasTheMemory) {
                             AllOf(HasSubstr(machine.rm.gpus()[2].node()), HasSubstr("--gpus all"))));
 }
 
-TEST(RmContainer, OpensWhenOneOfSeveralGpusIsUsable) {
-  SharedHost machine({1});
-  EXPECT_NE(open_or_fail(machine), nullptr);
-}
-
 TEST(RmContainer, ReportsTheRemedyForAMissingNode) {
   for (const std::string& node : {std::string(control_file), fakes::make_gpu(0).node()}) {
     RmMachine machine;
