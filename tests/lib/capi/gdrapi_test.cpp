@@ -163,15 +163,6 @@ TEST_F(Gdrapi, PinsOnePageForZeroUnalignedBytes) {
   EXPECT_EQ(handle.h, 42u);
 }
 
-TEST_F(Gdrapi, PinsRangesThatCallersRoundedToPages) {
-  const auto small = value_or_throw(driver::emulated_allocate(100, driver::EmulatedKind::device));
-  gdr_mh_t handle{};
-  EXPECT_EQ(gdr_pin_buffer(g, small, gpu_page, 0, 0, &handle), 0);
-  EXPECT_EQ(gdr_pin_buffer(g, small, gpu_page + 1, 0, 0, &handle), EINVAL);
-  EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
-  EXPECT_TRUE(driver::emulated_free(small));
-}
-
 TEST_F(Gdrapi, IgnoresTokensAndUnknownPinFlags) {
   gdr_mh_t handle{};
   EXPECT_EQ(gdr_pin_buffer(g, memory, gpu_page, 0x1234, 0x5678, &handle), 0);

@@ -35,19 +35,6 @@ void expect_works(const driver::CudaCalls& cuda, int device) {
   EXPECT_TRUE(tests::succeeded(buffer->free()));
 }
 
-TEST(CudaBuffer, SharesItsBytesWithTheDevice) {
-  RmMachine machine;
-  auto buffer = tests::value_or_throw(allocate_cuda_buffer(machine.cuda, 0, size));
-  const std::uint64_t address = buffer->address();
-  const auto written = fakes::distinct_words(1000, 3);
-  ASSERT_TRUE(buffer->copy_from_host(5, written.data(), written.size()));
-  EXPECT_EQ(machine.cuda.read(address + 5, written.size()), written);
-  machine.cuda.fill_pattern(address, size, 9);
-  std::vector<std::uint8_t> seen(size);
-  ASSERT_TRUE(buffer->copy_to_host(0, seen.data(), size));
-  EXPECT_EQ(seen, fakes::distinct_words(size, 9));
-}
-
 TEST(CudaBuffer, InitializesCudaAndCreatesAContextIfNecessary) {
   RmMachine machine(RmMachine::Options{.is_initialised = false});
   expect_works(machine.cuda, 0);
