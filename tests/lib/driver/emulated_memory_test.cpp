@@ -145,17 +145,6 @@ TEST(EmulatedMemory, FreeRequiresTheStart) {
   EXPECT_EQ(errno_of_find(memory.address()), 0);
 }
 
-TEST(EmulatedMemory, SecondMappingShowsTheSamePages) {
-  const Memory memory(3 * 65536);
-  const auto mapping = tests::value_or_throw(emulated_map(memory.address() + 65536, 2 * 65536));
-  auto* mapped = static_cast<std::uint8_t*>(mapping);
-  bytes_at(memory.address())[65536 + 17] = 0x42;
-  EXPECT_EQ(mapped[17], 0x42);
-  mapped[2 * 65536 - 1] = 0x43;
-  EXPECT_EQ(bytes_at(memory.address())[3 * 65536 - 1], 0x43);
-  EXPECT_TRUE(emulated_unmap(mapping, 2 * 65536));
-}
-
 TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
@@ -251,16 +240,6 @@ TEST(EmulatedMemory, ForkedChildrenInheritNothing) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_TRUE(emulated_unmap(*mapping, 65536));
   EXPECT_TRUE(emulated_unmap(*held, 65536));
-}
-
-TEST(EmulatedMemory, ReleasesAllResources) {
-  const auto before = count_process_resources();
-  for (int i = 0; i < 20; ++i) {
-    const Memory memory(100'000);
-    const auto mapping = tests::value_or_throw(emulated_map(memory.address(), 65536));
-    EXPECT_TRUE(emulated_unmap(mapping, 65536));
-  }
-  EXPECT_EQ(count_process_resources(), before);
 }
 
 TEST(EmulatedMemory, RejectsImpossibleSizes) {
