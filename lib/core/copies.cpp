@@ -21,7 +21,7 @@ using engine::Direction;
 using engine::Path;
 
 base::Status check(const MappingView* view, std::span<const Segment> segments) noexcept {
-  if (view == nullptr) return base::fail_literal(EINVAL, "cannot copy data: the pin is not mapped; map the pin first");
+  if (view == nullptr) return pin_is_not_mapped();
   const std::size_t mapped = view->path != nullptr ? view->path->size_bytes() : view->user_bytes;
   for (const Segment& segment : segments) {
     if (!is_inside(segment.offset, segment.size_bytes, mapped)) {

@@ -125,8 +125,7 @@ int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset
 base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host,
                             std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
-  if (view == nullptr || view->path == nullptr)
-    return base::fail_literal(EINVAL, "cannot copy data: the pin is not mapped; map the pin first");
+  if (view == nullptr || view->path == nullptr) return pin_is_not_mapped();
   if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
                       view->path->size_bytes());
@@ -140,8 +139,7 @@ base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void*
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
-  if (view == nullptr || view->path == nullptr)
-    return base::fail_literal(EINVAL, "cannot copy data: the pin is not mapped; map the pin first");
+  if (view == nullptr || view->path == nullptr) return pin_is_not_mapped();
   if (size_bytes == 0) return {};
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
   if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {

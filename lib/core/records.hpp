@@ -138,6 +138,11 @@ class HeldContext {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
+/// Returns EINVAL, for the copy calls, which find a mapping by the handle alone.
+[[nodiscard]] inline tl::unexpected<base::Error> pin_is_not_mapped() noexcept {
+  return base::fail_literal(EINVAL,
+                            "cannot copy data: the pin is not mapped, or its handle is invalid; map the pin first");
+}
 /// Returns EINVAL with a text that names the expected kind of handle.
 [[nodiscard]] tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept;
 

@@ -20,7 +20,6 @@ namespace gdrkit::tests {
 namespace {
 
 using testing::AllOf;
-using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Ne;
 
@@ -366,11 +365,10 @@ TEST_P(GdrkitBadHandle, EveryFunctionRejectsItWithAMessage) {
       {"buffer_copy_from_host", [&] { return gdrkit_buffer_copy_from_host(bad_buffer, 0, &byte, 1); }},
       {"buffer_copy_to_host", [&] { return gdrkit_buffer_copy_to_host(bad_buffer, 0, &byte, 1); }},
   };
-  const auto is_the_cause = AnyOf(HasSubstr("handle"), HasSubstr("the pin is not mapped"));
   for (const auto& [name, call] : calls) {
     EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
     const std::string before = gdrkit_last_error();
-    EXPECT_TRUE(failed(call(), EINVAL, AllOf(is_the_cause, Ne(before)))) << name;
+    EXPECT_TRUE(failed(call(), EINVAL, AllOf(HasSubstr("handle"), Ne(before)))) << name;
   }
   EXPECT_EQ(out.value, 42u);
   EXPECT_EQ(started.value, 42u);
