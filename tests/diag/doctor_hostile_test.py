@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Malicious recordings: every reader ends soon, with findings or an error, and reads nothing outside."""
 import os
+import pathlib
 import random
 import subprocess
 import tempfile
@@ -10,9 +11,9 @@ import time
 import unittest
 from xml.etree import ElementTree
 
-from doctor_runs import Lent, Written, examine, m, worst
+from doctor_runs import Lent, Written, examine, m, run_on, worst
 from hostile import HOSTILE, escaping
-from program import BIN, Test, run
+from program import Test, run
 from servers import two_switches
 
 CANARY = "canary-7f3a"
@@ -36,13 +37,13 @@ class DoctorHostile(Test):
         with Lent(m.server()) as other:
             for command in commands_on(folder, other):
                 start = time.monotonic()
-                ended = subprocess.run([os.path.join(BIN, "gdrkit"), *command], capture_output=True, timeout=PATIENCE, check=False,
-                                       stdin=subprocess.DEVNULL)
-                shown = (command, ended.returncode, ended.stdout[-300:], ended.stderr[-300:])
-                self.assertIn(ended.returncode, allowed, shown)
+                # The output is UTF-8 regardless of the machine's files.
+                ended = run("gdrkit", *command, timeout=PATIENCE, stdin=subprocess.DEVNULL, encoding="utf-8")
+                shown = (command, ended.code, ended.out[-300:], ended.err[-300:])
+                self.assertIn(ended.code, allowed, shown)
                 self.assertLess(time.monotonic() - start, PATIENCE, shown)
-                self.assertNotIn(b"\x1b", ended.stdout + ended.stderr, shown)
-                outputs.append((ended.stdout + ended.stderr).decode())  # the output is UTF-8 regardless of the machine's files
+                self.assertNotIn("\x1b", ended.out + ended.err, shown)
+                outputs.append(ended.out + ended.err)
         return outputs
 
     def test_terminates_with_a_verdict_on_hostile_machines(self):
@@ -64,10 +65,9 @@ class DoctorHostile(Test):
     def test_limits_the_number_of_settings(self):
         many = "".join(f"NCCL_X{number}=1\n" for number in range(100000))
         for change in ({"/proc/self/environ": many.replace("\n", "\0")}, {"/etc/nccl.conf": many}, {"/etc/ucx/ucx.conf": many}):
-            with self.subTest(next(iter(change))), Written(m.changed(m.server(), change)) as folder:
-                ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", folder, "--only", "environment"],
-                                       capture_output=True, text=True, timeout=PATIENCE, check=False)
-                self.assertIn("contains more than 2048", ended.stdout)
+            with self.subTest(next(iter(change))):
+                ended = run_on(m.changed(m.server(), change), "doctor", "--only", "environment", timeout=PATIENCE)
+                self.assertIn("contains more than 2048", ended.out)
 
     def test_a_loop_of_links_is_unknown_and_not_absent(self):
         _, found = examine(HOSTILE["loops"]())
@@ -90,16 +90,14 @@ class DoctorHostile(Test):
 
     def test_nothing_outside_the_recording_is_read(self):
         with tempfile.TemporaryDirectory() as other:
-            outside = os.path.join(other, "canary")
-            with open(outside, "w", encoding="ascii") as file:
-                file.write(CANARY + "\n")
-            with Written(escaping(outside)) as folder:
+            outside = pathlib.Path(other, "canary")
+            outside.write_text(CANARY + "\n", encoding="ascii")
+            with Written(escaping(str(outside))) as folder:
                 for output in self.run_all(folder):
                     self.assertNotIn(CANARY, output)
-                inside = folder + outside  # the same links to a file in the recording are followed
-                os.makedirs(os.path.dirname(inside))
-                with open(inside, "w", encoding="ascii") as file:
-                    file.write(CANARY + "\n")
+                inside = pathlib.Path(f"{folder}{outside}")  # the same links to a file in the recording are followed
+                inside.parent.mkdir(parents=True)
+                inside.write_text(CANARY + "\n", encoding="ascii")
                 self.assertTrue(any(CANARY in output for output in self.run_all(folder)))
 
     def test_does_not_open_real_device_nodes(self):
@@ -120,19 +118,14 @@ class DoctorHostile(Test):
         files = [path for path, value in sorted(tree.items()) if isinstance(value, (str, bytes)) and not isinstance(value, m.Link)]
         with Written(tree) as folder:
             for _ in range(120):
-                chosen = chance.sample(files, 6)
-                before = {}
-                for path in chosen:
-                    with open(folder + path, "rb") as file:
-                        before[path] = file.read()
-                    with open(folder + path, "wb") as file:
-                        file.write(_damaged(before[path], chance))
-                ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", folder], capture_output=True,
-                                       timeout=PATIENCE, check=False)
-                self.assertIn(ended.returncode, (0, 1, 3), (chosen, ended.stderr))
-                for path, content in before.items():
-                    with open(folder + path, "wb") as file:
-                        file.write(content)
+                chosen = [pathlib.Path(folder + path) for path in chance.sample(files, 6)]
+                before = [path.read_bytes() for path in chosen]
+                for path, content in zip(chosen, before):
+                    path.write_bytes(_damaged(content, chance))
+                ended = run("gdrkit", "doctor", "--root", folder, timeout=PATIENCE)
+                self.assertIn(ended.code, (0, 1, 3), (chosen, ended.err))
+                for path, content in zip(chosen, before):
+                    path.write_bytes(content)
 
 
 def _damaged(content, chance):

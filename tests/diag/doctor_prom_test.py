@@ -6,7 +6,7 @@ import json
 import re
 import unittest
 
-from doctor_runs import Lent, m
+from doctor_runs import RANK, m, run_on
 from named import NAMED
 from program import Test, run
 
@@ -48,18 +48,11 @@ def parse(text):
     return metrics
 
 
-def metrics_of(tree, *arguments):
-    with Lent(tree) as folder:
-        ended = run("gdrkit", "doctor", "--prom", "--root", folder, *arguments)
-        document = json.loads(run("gdrkit", "doctor", "--json", "--root", folder, *arguments).out)
+def metrics_of(tree):
+    """Its metrics, and its document."""
+    ended = run_on(tree, "doctor", "--prom")
     assert ended.code == 0, ended.err
-    return parse(ended.out), document
-
-
-def with_counters(tree):
-    port = "/sys/class/infiniband/mlx5_0/ports/1/"
-    return m.changed(tree, {port + "counters/symbol_error": "7\n", port + "counters/port_xmit_data": "18446744073709551615\n",
-                            port + "hw_counters/out_of_sequence": "3\n", m.NIC + "/aer_dev_correctable": "RxErr 4\nTOTAL_ERR_COR 5\n"})
+    return parse(ended.out), json.loads(run_on(tree, "doctor", "--json").out)
 
 
 class DoctorProm(Test):
@@ -74,15 +67,17 @@ class DoctorProm(Test):
     def test_each_check_is_one_series_with_its_worst_state(self):
         for tree in (m.server(), m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)}), m.as_user(), {"/etc/hostname": "x\n"}):
             metrics, document = metrics_of(tree)
-            rank = ["skip", "ok", "info", "unknown", "warn", "fail"]
             expected = {(("id", check["id"]), ("group", check["group"]),
-                         ("state", max((f["state"] for f in check["findings"]), key=rank.index))): 1.0 for check in document["checks"]}
+                         ("state", max((f["state"] for f in check["findings"]), key=RANK.index))): 1.0 for check in document["checks"]}
             self.assertEqual(metrics["gdrkit_doctor_check"][1], expected)
             self.assertEqual({labels[0][1]: value for labels, value in metrics["gdrkit_doctor_findings"][1].items()}, document["summary"])
             self.assertEqual(metrics["gdrkit_doctor_exit_code"][1], {(): document["exit_code"]})
 
     def test_exports_values_of_counters_and_links(self):
-        metrics, _ = metrics_of(with_counters(uncounted()))
+        port = "/sys/class/infiniband/mlx5_0/ports/1/"
+        metrics, _ = metrics_of(m.changed(uncounted(), {
+            port + "counters/symbol_error": "7\n", port + "counters/port_xmit_data": "18446744073709551615\n",
+            port + "hw_counters/out_of_sequence": "3\n", m.NIC + "/aer_dev_correctable": "RxErr 4\nTOTAL_ERR_COR 5\n"}))
         adapters = metrics["gdrkit_adapter_counter_total"]
         self.assertEqual(adapters[0], "counter")
         self.assertEqual({(dict(labels)["counter"], dict(labels)["kind"]): value for labels, value in adapters[1].items()},
@@ -116,8 +111,7 @@ class DoctorProm(Test):
 
     def test_reports_a_failure_as_a_metric_with_exit_code_0(self):
         """A timer that moves the file into place if the doctor returns 0 must not stop at the first failure."""
-        with Lent(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
-            self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", folder).code, 0)
+        self.assertEqual(run_on(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)}), "doctor", "--prom").code, 0)
         self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", "/nothing/there").code, 4)
 
 

@@ -56,9 +56,15 @@ class Lent:
             shutil.rmtree(folder)
 
 
-def examine_folder(folder, *arguments):
+def run_on(tree, *arguments, **options):
+    """Runs gdrkit with these arguments on a machine. The options are those of run()."""
+    with Lent(tree) as folder:
+        return run("gdrkit", *arguments, "--root", folder, **options)
+
+
+def examine(tree, *arguments):
     """Exit code, and for each check its findings as (state, subject, text)."""
-    ended = run("gdrkit", "doctor", "--root", folder, "--json", *arguments)
+    ended = run_on(tree, "doctor", "--json", *arguments)
     if not ended.out:
         raise AssertionError(f"no document, exit code {ended.code}: {ended.err}")
     document = json.loads(ended.out)
@@ -66,11 +72,6 @@ def examine_folder(folder, *arguments):
         raise AssertionError("the document names another exit code")
     return ended.code, {check["id"]: [(f["state"], f["subject"], f["text"]) for f in check["findings"]]
                         for check in document["checks"]}
-
-
-def examine(tree, *arguments):
-    with Lent(tree) as folder:
-        return examine_folder(folder, *arguments)
 
 
 def worst(findings):

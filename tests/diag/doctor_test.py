@@ -4,20 +4,20 @@
 """gdrkit doctor on written machines: each check where it is ok, where it reports a fault, and where it is unknown."""
 import importlib
 import json
-import os
+import pathlib
 import random
 import time
 import unittest
 
-from doctor_runs import TOP, Lent, Written, examine, m, worst
+from doctor_runs import TOP, examine, m, run_on, worst
 from arm import gb300_datadirect  # tests/fixtures/machines, which doctor_runs makes known
 from program import Test, run
 
 import guests  # pylint: disable=wrong-import-position
+import hostile  # pylint: disable=wrong-import-position
 import nvml  # pylint: disable=wrong-import-position
 import servers  # pylint: disable=wrong-import-position
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 # None of these has a fault; a check that does not apply to the first one is ok on another.
 HEALTHY = {make.__name__: make() for make in (m.server, m.roce_server, m.container, m.guest_host, servers.two_switches)}
 # Those that a case may name; of the others not all facts were recorded.
@@ -30,11 +30,10 @@ DERIVED = {"topo.pair", "topo.balance", "topo.vm_flat", "pcie.path_min", "iommu.
 def _cases():
     """Those of every file in doctor_cases."""
     found = {}
-    for name in sorted(os.listdir(os.path.join(HERE, "doctor_cases"))):
-        if name.endswith(".py"):
-            cases = importlib.import_module("doctor_cases." + name[:-3]).CASES
-            assert not set(cases) & set(found), name
-            found.update(cases)
+    for path in sorted(pathlib.Path(TOP, "tests", "diag", "doctor_cases").glob("*.py")):
+        cases = importlib.import_module("doctor_cases." + path.stem).CASES
+        assert not set(cases) & set(found), path
+        found.update(cases)
     return found
 
 
@@ -77,10 +76,9 @@ class DoctorCases(Test):
 
 class DoctorMachines(Test):
     def test_prints_the_search_criteria_without_a_gpu(self):
-        with Lent(m.without_gpu()) as folder:
-            start = time.monotonic()
-            ended = run("gdrkit", "doctor", "--root", folder, "--verbose")
-            seconds = time.monotonic() - start
+        start = time.monotonic()
+        ended = run_on(m.without_gpu(), "doctor", "--verbose")
+        seconds = time.monotonic() - start
         self.assertEqual(ended.code, 0, ended.out)
         self.assertIn("vendor 0x10de and class 0x03", " ".join(ended.out.split()))
         self.assertIn("0 NVIDIA GPUs", ended.out)
@@ -130,18 +128,14 @@ class DoctorMachines(Test):
         paths = sorted(m.server())
         for _ in range(60):
             changes = {path: chance.choice(contents) for path in chance.sample(paths, 12)}
-            with Lent(m.changed(m.server(), changes)) as folder:
-                ended = run("gdrkit", "doctor", "--root", folder)
+            ended = run_on(m.changed(m.server(), changes), "doctor")
             self.assertIn(ended.code, (0, 1, 3), (changes.keys(), ended.err))
             self.assertNotIn("\x1b", ended.out)
             self.assertNotIn("root:", ended.out)
 
     def test_terminates_on_cyclic_capabilities(self):
-        space = bytearray(m.config(acs=0))
-        space[0x61] = 0x60
-        space[0x60] = 0x01
-        space[0x140:0x144] = (0x0001 | 1 << 16 | 0x140 << 20).to_bytes(4, "little")
-        _, found = examine(m.changed(m.server(), {m.GPU_PORT + "/config": bytes(space), m.NIC + "/config": bytes(space)}))
+        space = hostile.circling()
+        _, found = examine(m.changed(m.server(), {m.GPU_PORT + "/config": space, m.NIC + "/config": space}))
         self.assertIn("damaged", [text for _, port, text in found["acs.redirect"] if port == "0000:02:00.0"][0])
         self.assertIn("damaged", [text for _, nic, text in found["pcie.mrrs"] if nic == "0000:04:00.0"][0])
 
@@ -168,10 +162,8 @@ class DoctorProgram(Test):
         self.assertLessEqual(probed, set(found), "a recording holds what level probe found")
 
     def test_a_check_that_opens_devices_is_rejected_at_level_quick(self):
-        for word in ("gpu.mig", "nvlink", "nvl*", "gpu.ecc,bar1.size"):
-            ended = run("gdrkit", "doctor", "--only", word)
-            self.assertEqual((ended.code, ended.out), (2, ""), word)
-            self.assertIn("add --level probe", ended.err)
+        self.assert_rejected(["doctor", "--only"], [((word,), "add --level probe") for word in
+                                                   ("gpu.mig", "nvlink", "nvl*", "gpu.ecc,bar1.size")])
         self.assertIn(run("gdrkit", "doctor", "--only", "gpu.mig", "--level", "probe").code, (0, 1, 3))
         self.assertIn(run("gdrkit", "doctor", "--only", "bar1*").code, (0, 1, 3), "one of them reads files")
 
@@ -219,9 +211,9 @@ class DoctorProgram(Test):
                 self.assertIn(level, text[text.index("--level LEVEL"):][:400], command)
 
     def test_prints_reason_and_remedy_below_a_failure(self):
-        with Lent(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
-            ended = run("gdrkit", "doctor", "--root", folder, "--only", "acs*")
-            checks = json.loads(run("gdrkit", "doctor", "--root", folder, "--only", "acs.redirect", "--json").out)["checks"]
+        tree = m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})
+        ended = run_on(tree, "doctor", "--only", "acs*")
+        checks = json.loads(run_on(tree, "doctor", "--only", "acs.redirect", "--json").out)["checks"]
         self.assertEqual(ended.code, 1)
         at = [i for i, line in enumerate(ended.lines) if line.startswith("FAIL acs.redirect")][0]
         advice = " ".join(" ".join(ended.lines[at + 1:]).split())
@@ -237,18 +229,10 @@ class DoctorProgram(Test):
             self.assertEqual(set(examine(m.server(), *arguments)[1]), expected)
 
     def test_exit_codes_distinguish_usage_and_recording_errors(self):
-        for arguments in (("--only", "nothing"), ("--skip", "x*"), ("explain", "nothing"), ("explain",), ("words",),
-                          ("--only", "acs.override", "--skip", "acs"), ("--only", ""), ("--level", "deep")):
-            ended = run("gdrkit", "doctor", *arguments)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertNotEqual(ended.err, "", arguments)
+        self.assert_wrong_usage(["doctor"], (
+            ("--only", "nothing"), ("--skip", "x*"), ("explain", "nothing"), ("explain",), ("words",),
+            ("--only", "acs.override", "--skip", "acs"), ("--only", ""), ("--level", "deep")))
         self.assertEqual(run("gdrkit", "doctor", "--root", "/nothing/there").code, 4)
-        with Written(m.server()) as folder:
-            with open(folder + "/gdrkit-recording", "a", encoding="ascii") as file:
-                file.write("unreadable\n")
-            ended = run("gdrkit", "doctor", "--root", folder)
-        self.assertEqual(ended.code, 4)
-        self.assertRegex(ended.err, r"line \d+ of gdrkit-recording")
 
     def test_strict_makes_warnings_failures(self):
         tree = m.changed(m.server(), {"/proc/sys/kernel/numa_balancing": "1\n"})
@@ -257,17 +241,16 @@ class DoctorProgram(Test):
 
 class DoctorOpens(Test):
     def test_sources_contain_no_writing_calls(self):
-        files = [os.path.join(folder, name) for part in ("machine", "doctor")
-                 for folder, _, names in os.walk(os.path.join(TOP, "diag", part)) for name in names if name.endswith((".cpp", ".hpp"))]
-        files += [os.path.join(TOP, "diag", "topology", noun + ".cpp") for noun in
+        diag = pathlib.Path(TOP, "diag")
+        files = [*diag.glob("machine/**/*.[ch]pp"), *diag.glob("doctor/**/*.[ch]pp")]
+        files += [diag / "topology" / (noun + ".cpp") for noun in
                   ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
-        # It contains the open flags in order to reject them.
-        files = [path for path in files if not path.endswith("guarded_thread.cpp")]
+        # guarded_thread.cpp contains the open flags in order to reject them.
+        files = [path for path in files if path.name != "guarded_thread.cpp"]
         self.assertGreater(len(files), 10)
         for path in files:
-            with open(path, encoding="utf-8") as file:
-                self.assertNotRegex(file.read(), r"O_(WRONLY|RDWR|CREAT|TRUNC)|\b(f?open64|fopen|creat|ioctl|popen|system|unlink|rename|"
-                                    r"mkdir|pwrite|fwrite)\(|ofstream|<fstream>", path)
+            self.assertNotRegex(path.read_text(encoding="utf-8"), r"O_(WRONLY|RDWR|CREAT|TRUNC)|\b(f?open64|fopen|creat|ioctl|popen|system|"
+                                r"unlink|rename|mkdir|pwrite|fwrite)\(|ofstream|<fstream>", path)
 
 
 if __name__ == "__main__":

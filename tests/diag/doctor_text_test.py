@@ -8,16 +8,15 @@ import re
 import subprocess
 import unittest
 
-from doctor_runs import Lent, Written, m
+from doctor_runs import Lent, m, run_on
 from named import NAMED  # tests/fixtures/machines, which doctor_runs makes known
-from program import BIN, Test, run
+from program import BIN, Test
 
 FAULTS = {m.GPU_PORT + "/config": m.config(acs=0x1d), m.NIC_PORT + "/config": m.config(acs=0x1d), "/proc/sys/kernel/numa_balancing": "1\n"}
 
 
 def text_of(tree, *arguments, environment=None):
-    with Lent(tree) as folder:
-        return run("gdrkit", "doctor", "--root", folder, *arguments, environment=environment)
+    return run_on(tree, "doctor", *arguments, environment=environment)
 
 
 def on_one_line(text):
@@ -109,8 +108,7 @@ class DoctorText(Test):
         for name in ("legacy-conflict", "roce-bad", "dgx-h100-nonroot", "gb300-datadirect"):
             lines = text_of(NAMED[name](), "--verbose").lines
             self.assertGreater(len(lines), 50, name)
-            for line in lines:
-                self.assertTrue(len(line) <= 110 or " " not in line.strip(), (name, line))
+            self.assert_fits(lines)
 
     def test_colour_requires_a_terminal_and_obeys_variables(self):
         escape = "\x1b["
@@ -118,7 +116,7 @@ class DoctorText(Test):
         self.assertNotIn(escape, text_of(tree, "--short").out)
         self.assertIn(escape, text_of(tree, "--short", environment={"CLICOLOR_FORCE": "1"}).out)
         self.assertNotIn(escape, text_of(tree, "--short", environment={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).out)
-        with Written(tree) as folder:
+        with Lent(tree) as folder:
             plain = text_of(tree, "--short").out
             for environment, has_colour in (({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({}, False),
                                             ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "xterm", "NO_COLOR": ""}, True),
@@ -128,9 +126,8 @@ class DoctorText(Test):
                 self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n"), plain)
 
     def test_formats_are_mutually_exclusive(self):
-        for arguments in (("--short", "--json"), ("--prom", "--json"), ("--short", "--verbose"), ("fix", "--short"), ("fix", "--prom")):
-            ended = run("gdrkit", "doctor", *arguments)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+        self.assert_wrong_usage(["doctor"], (("--short", "--json"), ("--prom", "--json"), ("--short", "--verbose"), ("fix", "--short"),
+                                             ("fix", "--prom")))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@
 import json
 import unittest
 
-from doctor_runs import Lent, examine, m
+from doctor_runs import examine, m, run_on
 from named import NAMED
-from program import Test, run
+from program import Test
 
 import nvml  # tests/fixtures/machines, which doctor_runs makes known
 import servers
@@ -17,8 +17,7 @@ LIBRARIES = ("nccl", "ucx", "nvshmem")
 
 
 def verdicts_of(tree, *arguments):
-    with Lent(tree) as folder:
-        return json.loads(run("gdrkit", "doctor", "--root", folder, "--json", *arguments).out).get("verdicts")
+    return json.loads(run_on(tree, "doctor", "--json", *arguments).out).get("verdicts")
 
 
 def best(verdicts, library):
@@ -36,6 +35,7 @@ def answers_of(changes, library):
     return pair["use"], pair["via"], pair["blocked_by"], pair["reason"]
 
 
+PROPRIETARY = {"/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
 NO_PEERMEM = {"/sys/module/nvidia_peermem": None, "/etc/modules-load.d": None}
 
 
@@ -49,33 +49,28 @@ class DoctorVerdict(Test):
         self.assertEqual((best(verdicts, "nccl")[0]["path"], best(verdicts, "ucx")[0]["path"]), ("PIX", "near"))
 
     def test_reports_the_check_without_module_and_dmabuf(self):
-        changes = {**NO_PEERMEM, "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
         for library in LIBRARIES:
-            use, via, blocked_by, reason = answers_of(changes, library)
+            use, via, blocked_by, reason = answers_of({**NO_PEERMEM, **PROPRIETARY}, library)
             self.assertEqual((use, via), ("no", ""), library)
             self.assertIn("peer.any", blocked_by)
             self.assertIn("not the open flavour", reason)
 
     def test_verdicts_differ_by_library_search_path(self):
-        proprietary = {"/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
-        changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nv_mem_nc/version": "1.0\n"}
-        self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["yes", "no", "no"])
-        changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nvidia-peermem/version": "1.0\n"}
-        self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["no", "no", "yes"])
+        for module, expected in (("nv_mem_nc", ["yes", "no", "no"]), ("nvidia-peermem", ["no", "no", "yes"])):
+            changes = {**NO_PEERMEM, **PROPRIETARY, f"/sys/kernel/mm/memory_peers/{module}/version": "1.0\n"}
+            self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], expected)
 
     def test_detection_may_differ_from_reality(self):
-        changes = {"/sys/module/nv_peer_mem/version": "1.3\n", "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
-        pair = best(verdicts_of(m.changed(m.server(), changes)), "nccl")[0]
+        pair = best(verdicts_of(m.changed(m.server(), {"/sys/module/nv_peer_mem/version": "1.3\n", **PROPRIETARY})), "nccl")[0]
         self.assertEqual((pair["use"], "peer.conflict" in pair["blocked_by"]), ("no", True))
         self.assertIn("peer memory yes (/sys/module/nvidia_peermem/version)", pair["believes"])
 
     def test_reports_a_missing_fact_with_an_unknown_verdict(self):
-        use, _, _, reason = answers_of({**NO_PEERMEM, "/gdrkit": None}, "nccl")
-        self.assertEqual(use, "unknown")
-        self.assertIn("DMA_BUF_SUPPORTED", reason)
-        use, _, _, reason = answers_of({"/proc/self/environ": m.UNREADABLE}, "nccl")
-        self.assertEqual(use, "unknown")
-        self.assertIn("/proc/self/environ", reason)
+        for changes, fact in (({**NO_PEERMEM, "/gdrkit": None}, "DMA_BUF_SUPPORTED"),
+                              ({"/proc/self/environ": m.UNREADABLE}, "/proc/self/environ")):
+            use, _, _, reason = answers_of(changes, "nccl")
+            self.assertEqual(use, "unknown")
+            self.assertIn(fact, reason)
 
     def test_a_gpu_without_dmabuf_does_not_affect_others(self):
         tree = m.changed(servers.two_switches(), NO_PEERMEM)
@@ -241,12 +236,10 @@ class DoctorVerdict(Test):
                             r"NVLink, at most 478\.1 GB/s gdrkit"),
                            ("one-switch-acs", r"peers direct access on 1 of 1 GPU pair, by PCIe GPU0 \S+ with GPU1 \(PIX\): PCIe bridge, redirected to "
                             r"the processor, at most 31\.5 GB/s; ACS redirects, IOMMU identity; slowed by acs\.redirect")):
-            with Lent(NAMED[name]()) as folder:
-                self.assertRegex(" ".join(run("gdrkit", "doctor", "--root", folder, "--short").out.split()), line)
+            self.assertRegex(" ".join(run_on(NAMED[name](), "doctor", "--short").out.split()), line)
 
     def test_text_has_a_line_per_library_and_merges_gpus(self):
-        with Lent(NAMED["legacy-conflict"]()) as folder:
-            lines = run("gdrkit", "doctor", "--root", folder, "--short").lines
+        lines = run_on(NAMED["legacy-conflict"](), "doctor", "--short").lines
         self.assertIn("NCCL     direct access on 0 of 8 GPUs", lines)
         self.assertRegex(" ".join(" ".join(lines).split()), r" GPU0 \S+ with mlx5_0 \(PIX\) and 7 more: no: neither peer memory \(peer\.conflict "
                          r"fails[^;]*; blocked by [^;]*peer\.conflict")

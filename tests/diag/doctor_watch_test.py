@@ -11,7 +11,7 @@ import tarfile
 import tempfile
 import unittest
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, Written, m, run_on
 from program import BIN, Test, run
 
 PORT = "/sys/class/infiniband/mlx5_0/ports/1/"
@@ -130,31 +130,25 @@ class DoctorWatch(Test):
         self.assertEqual(code, 1)
 
     def test_count_limits_the_samples(self):
-        with Written(m.changed(m.server(), COUNTERS)) as folder:
-            ended = run("gdrkit", "doctor", "--root", folder, "--watch", "0.02", "--count", "3")
+        ended = run_on(m.changed(m.server(), COUNTERS), "doctor", "--watch", "0.02", "--count", "3")
         self.assertEqual(ended.code, 0)
         self.assertEqual(sum("no counter grew" in line for line in ended.lines), 3)
         self.assertRegex(ended.lines[-1], r"^3 polls in [0-9.]+ s: no error counter grew$")
 
     def test_exits_if_there_is_nothing_to_watch(self):
-        with Written({"/etc/hostname": "x\n"}) as folder:
-            ended = run("gdrkit", "doctor", "--root", folder, "--watch", "1")
+        ended = run_on({"/etc/hostname": "x\n"}, "doctor", "--watch", "1")
         self.assertEqual((ended.code, ended.out), (77, ""))
         self.assertIn("found no adapter counters, no PCIe error counters and no PCIe links in /sys", ended.err)
 
     def test_an_archive_and_invalid_values_are_rejected(self):
-        with Written(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             archive = os.path.join(other, "machine.tar")
             with tarfile.open(archive, "w") as file:
                 file.add(folder, ".")
-            ended = run("gdrkit", "doctor", "--root", archive, "--watch", "1", "--count", "1")
-            self.assertEqual((ended.code, ended.out), (2, ""))
-            self.assertIn("cannot watch a recording", ended.err)
-            for arguments in (("0",), ("-1",), ("soon",), ("nan",), ("inf",), ("1s",), ("90000",), ("1", "--count", "-1"), ("1", "--prom"),
-                              ("1", "--only", "acs*"), ("1", "--strict"), ("1", "--level", "probe"), ("1", "--short")):
-                ended = run("gdrkit", "doctor", "--root", folder, "--watch", *arguments)
-                self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-                self.assertNotEqual(ended.err, "", arguments)
+            self.assert_rejected(["doctor", "--watch", "1", "--count", "1"], [(("--root", archive), "cannot watch a recording")])
+            self.assert_wrong_usage(["doctor", "--root", folder, "--watch"], (
+                ("0",), ("-1",), ("soon",), ("nan",), ("inf",), ("1s",), ("90000",), ("1", "--count", "-1"), ("1", "--prom"),
+                ("1", "--only", "acs*"), ("1", "--strict"), ("1", "--level", "probe"), ("1", "--short")))
         self.assertEqual(run("gdrkit", "doctor", "--count", "3").code, 2)
 
 

@@ -3,16 +3,14 @@
 """Runs gdrkit topo on the machines of tests/fixtures/machines; NVLink as in a recording."""
 import json
 
-from doctor_runs import Lent, m
-from program import run
+from doctor_runs import m, run_on
 
 import named  # pylint: disable=wrong-import-position
 
 
 def look(tree, *arguments):
     """The document of a machine."""
-    with Lent(tree) as folder:
-        ended = run("gdrkit", "topo", "--root", folder, "--json", *arguments)
+    ended = run_on(tree, "topo", "--json", *arguments)
     if ended.code not in (0, 3):
         raise AssertionError(ended.err)
     document = json.loads(ended.out)

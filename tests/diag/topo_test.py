@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: MIT
 """gdrkit topo on written machines: the matrices, the best adapters, unknown facts, exit codes."""
 import json
+import pathlib
 import re
-import tarfile
 import tempfile
 import time
 import unittest
 import xml.etree.ElementTree
 
-from doctor_runs import Lent, m
+from doctor_runs import m, run_on
 import nvml
 from program import Test, run
 from topo_runs import best, cell, look, tree_of, with_nvlinks
@@ -61,15 +61,13 @@ class TopoMachines(Test):
         self.assertEqual(cell(look(tree), "smi", "GPU0", "GPU1"), "NV4")
 
     def test_nvlink_that_was_not_queried_is_unknown_not_absent(self):
-        with Lent(_unasked("hgx-node-sys")) as folder:
-            lines = run("gdrkit", "topo", "--root", folder, "--as", "all").lines
+        lines = run_on(_unasked("hgx-node-sys"), "topo", "--as", "all").lines
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "GPU1"], "SYS*")
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "NODE")
         self.assertEqual(matrix_of(lines, "Distances for NCCL")["GPU0", "NIC0"], "PHB*")
         self.assertEqual(matrix_of(lines, "Distances for NVSHMEM")["GPU0", "NIC0"], "NODE")
         self.assertTrue([line for line in lines if line.startswith("* over PCIe only")], lines)
-        with Lent(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
-            self.assertNotIn("*", run("gdrkit", "topo", "--root", folder, "--as", "all").out)
+        self.assertNotIn("*", run_on(with_nvlinks(tree_of("hgx-node-sys")), "topo", "--as", "all").out)
 
     def test_only_nccl_merges_two_broadcom_switch_levels(self):
         document = look(tree_of("hgx-a100-cascade"))
@@ -97,10 +95,8 @@ class TopoColumns(Test):
     def test_large_matrix_fits_110_columns_with_every_cell(self):
         tree = m.changed(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
         document = look(tree)
-        with Lent(tree) as folder:
-            lines = run("gdrkit", "topo", "--root", folder, "--as", "all").lines
-        for line in lines:
-            self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
+        lines = run_on(tree, "topo", "--as", "all").lines
+        self.assert_fits(lines)
         names = [f"GPU{i}" for i in range(8)] + [f"NIC{i}" for i in range(10)]
         for library, title in (("smi", "Distances as nvidia-smi"), ("nccl", "Distances for NCCL"),
                                ("nvshmem", "Distances for NVSHMEM"), ("ucx", "Distances for UCX")):
@@ -109,17 +105,13 @@ class TopoColumns(Test):
             self.assertEqual(cells["GPU3", "CPU Affinity"], "0-55,112-167")
 
     def test_a_matrix_that_fits_is_one_block(self):
-        with Lent(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
-            out = run("gdrkit", "topo", "--root", folder).out
+        out = run_on(with_nvlinks(tree_of("hgx-node-sys")), "topo").out
         block = out[out.index("Distances as nvidia-smi"):].split("\n\n")[0]
         self.assertRegex(block, r"GPU0 .*NIC0 .*CPU Affinity +NUMA Affinity\n")
 
     def test_wraps_a_long_reason_with_indentation(self):
         state = "/sys/class/infiniband/mlx5_0/ports/1/state"
-        with Lent(m.changed(m.server(), {state: m.UNREADABLE})) as folder:
-            lines = run("gdrkit", "topo", "--root", folder).lines
-        for line in lines:
-            self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
+        self.assert_fits(run_on(m.changed(m.server(), {state: m.UNREADABLE}), "topo").lines)
 
 
 class TopoUnknown(Test):
@@ -128,13 +120,13 @@ class TopoUnknown(Test):
         self.assertEqual(len(folders), 1)
         tree = tree_of("hgx-node-sys")
         place = [path for path in tree if path.endswith("0000:31:00.0/numa_node")][0]
-        document = look(m.changed(tree, {place: m.UNREADABLE}))
+        tree = m.changed(tree, {place: m.UNREADABLE})
+        document = look(tree)
         self.assertIsNone(cell(document, "smi", "GPU0", "mlx5_0"))
         self.assertEqual({u["why"] for u in document["unknown"] if u["library"] == "smi"},
                          {place + ": was unreadable when the machine was recorded"})
         self.assertEqual(cell(document, "smi", "GPU1", "mlx5_1"), "NODE")
-        with Lent(m.changed(tree, {place: m.UNREADABLE})) as folder:
-            ended = run("gdrkit", "topo", "--root", folder)
+        ended = run_on(tree, "topo")
         self.assertEqual(matrix_of(ended.lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "?")
         self.assertIn("? unknown: " + place, ended.out)
 
@@ -142,14 +134,12 @@ class TopoUnknown(Test):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports": m.UNREADABLE})
         adapter = [d for d in look(tree)["devices"] if d["name"] == "mlx5_0"][0]
         self.assertEqual(adapter["usable"], "unknown")
-        with Lent(tree) as folder:
-            self.assertIn("unknown whether its ports can be used", run("gdrkit", "topo", "--root", folder).out)
+        self.assertIn("unknown whether its ports can be used", run_on(tree, "topo").out)
 
     def test_prints_the_search_criteria_without_a_gpu(self):
-        with Lent(m.without_gpu()) as folder:
-            start = time.monotonic()
-            ended = run("gdrkit", "topo", "--root", folder)
-            seconds = time.monotonic() - start
+        start = time.monotonic()
+        ended = run_on(m.without_gpu(), "topo")
+        seconds = time.monotonic() - start
         self.assertEqual(ended.code, 0)
         self.assertIn("vendor 0x10de and class 0x03", ended.out)
         self.assertIn("No RDMA adapter: /sys/class/infiniband", ended.out)
@@ -164,20 +154,17 @@ class TopoUnknown(Test):
     def test_escapes_hostile_text(self):
         tree = m.changed(m.server(), {m.GPU + "/local_cpulist": "\x1b[2J\n", m.GPU + "/numa_node": "\x1b]0;x\n",
                                       "/gdrkit/nvml.json": "\x1b{"})
-        with Lent(tree) as folder:
-            for arguments in ((), ("--as", "all"), ("--json",)):
-                self.assertNotIn("\x1b", run("gdrkit", "topo", "--root", folder, *arguments).out)
+        for arguments in ((), ("--as", "all"), ("--json",)):
+            self.assertNotIn("\x1b", run_on(tree, "topo", *arguments).out)
 
 
 class TopoNcclFile(Test):
     def out_and_in(self, tree, other):
         """The document of a machine, and the document of the file that it writes for NCCL."""
-        with Lent(tree) as folder:
-            ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
+        ended = run_on(tree, "topo", "--nccl-xml")
         self.assertEqual(ended.code, 0, ended.err)
-        path = other + "/topology.xml"
-        with open(path, "w", encoding="ascii") as file:
-            file.write(ended.out)
+        path = pathlib.Path(other, "topology.xml")
+        path.write_text(ended.out, encoding="ascii")
         return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
 
     def test_nccl_file_describes_the_same_topology(self):
@@ -202,19 +189,18 @@ class TopoNcclFile(Test):
 
     def test_writes_no_file_for_an_unknown_machine(self):
         place = [path for path in tree_of("hgx-node-sys") if path.endswith("0000:31:00.0/numa_node")][0]
-        with Lent(m.changed(tree_of("hgx-node-sys"), {place: "?\n"})) as folder:
-            ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
+        ended = run_on(m.changed(tree_of("hgx-node-sys"), {place: "?\n"}), "topo", "--nccl-xml")
         self.assertEqual((ended.code, ended.out), (3, ""))
         self.assertIn("0000:31:00.0/numa_node", ended.err)
 
     def test_invalid_file_exits_with_4_and_the_line(self):
         with tempfile.TemporaryDirectory() as other:
+            path = pathlib.Path(other, "x.xml")
             for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
                                ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
                                ("x" * (5 << 20), "4 MiB")):
-                with open(other + "/x.xml", "w", encoding="ascii") as file:
-                    file.write(text)
-                ended = run("gdrkit", "topo", "--from-nccl-xml", other + "/x.xml")
+                path.write_text(text, encoding="ascii")
+                ended = run("gdrkit", "topo", "--from-nccl-xml", path)
                 self.assertEqual((ended.code, ended.out), (4, ""), text[:40])
                 self.assertIn(word, ended.err)
             self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", other).code, 4)
@@ -224,29 +210,27 @@ class TopoNcclFile(Test):
 class TopoPictures(Test):
     SVG = "{http://www.w3.org/2000/svg}"
 
-    def texts(self, name, change=None):
+    def texts(self, ended):
         """The texts of a picture, which must be valid XML."""
-        with Lent(m.changed(tree_of(name), change or {})) as folder:
-            ended = run("gdrkit", "topo", "--root", folder, "--svg")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertNotIn("http", ended.out.replace('"http://www.w3.org/2000/svg"', ""))
         return [text.text for text in xml.etree.ElementTree.fromstring(ended.out).iter(self.SVG + "text")]
 
     def test_picture_shows_nodes_switches_devices_and_links(self):
-        texts = self.texts("dgx-h100-ok")
+        tree = tree_of("dgx-h100-ok")
+        texts = self.texts(run_on(tree, "topo", "--svg"))
         for number in range(8):
             self.assertIn(f"GPU{number}", texts)
         for word in ("NUMA node 0", "NUMA node 1", "pci0000:10", "0000:11:00.0", "mlx5_9", "NVSwitch3", "0000:d9:00.0, 200 Gb/s",
                      "16 x 32 GT/s", "0000:13:00.0, 18 NVLinks"):
             self.assertIn(word, texts)
         self.assertEqual(texts.count("switch"), 8)
-        slow = {m_path: "8\n" for m_path in tree_of("dgx-h100-ok") if m_path.endswith("0000:14:00.0/current_link_width")}
-        self.assertIn("8 x 32 GT/s (of 16 x 32)", self.texts("dgx-h100-ok", slow))
+        slow = {path: "8\n" for path in tree if path.endswith("0000:14:00.0/current_link_width")}
+        self.assertIn("8 x 32 GT/s (of 16 x 32)", self.texts(run_on(m.changed(tree, slow), "topo", "--svg")))
 
     def test_boxes_do_not_overlap_and_stay_inside(self):
         for name in ("dgx-h100-ok", "hgx-a100-cascade", "vm-azure-8x", "gh200", "epyc-nps4"):
-            with Lent(tree_of(name)) as folder:
-                picture = xml.etree.ElementTree.fromstring(run("gdrkit", "topo", "--root", folder, "--svg").out)
+            picture = xml.etree.ElementTree.fromstring(run_on(tree_of(name), "topo", "--svg").out)
             width, height = int(picture.attrib["width"]), int(picture.attrib["height"])
             boxes = [tuple(int(box.attrib[key]) for key in ("x", "y", "width", "height"))
                      for box in picture.iter(self.SVG + "rect") if box.attrib.get("rx") == "5"]
@@ -258,13 +242,12 @@ class TopoPictures(Test):
                                     (name, boxes[i], other))
 
     def test_direct_nvlinks_are_lines(self):
-        with Lent(with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})) as folder:
-            self.assertIn("4 NVLinks", run("gdrkit", "topo", "--root", folder, "--svg").out)
-            self.assertRegex(run("gdrkit", "topo", "--root", folder, "--dot").out, r"n\d+ -- n\d+ \[label=\"4 NVLinks\"")
+        tree = with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})
+        self.assertIn("4 NVLinks", run_on(tree, "topo", "--svg").out)
+        self.assertRegex(run_on(tree, "topo", "--dot").out, r"n\d+ -- n\d+ \[label=\"4 NVLinks\"")
 
     def test_the_graph_has_an_edge_for_each_device(self):
-        with Lent(tree_of("dgx-h100-ok")) as folder:
-            text = run("gdrkit", "topo", "--root", folder, "--dot").out
+        text = run_on(tree_of("dgx-h100-ok"), "topo", "--dot").out
         nodes = re.findall(r"(?m)^  n(\d+) \[label=", text)
         edges = re.findall(r"(?m)^  n(\d+) -- n(\d+) ", text)
         self.assertEqual(len(nodes), 2 + 11 + 8 + 8 + 10 + 4)
@@ -274,18 +257,14 @@ class TopoPictures(Test):
 
     def test_hostile_names_remain_text(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/<b>&\"x/device": m.Link(m.NIC)})
-        with Lent(tree) as folder:
-            svg = run("gdrkit", "topo", "--root", folder, "--svg").out
-            dot = run("gdrkit", "topo", "--root", folder, "--dot").out
-        self.assertIn('<b>&"x', [t.text for t in xml.etree.ElementTree.fromstring(svg).iter(self.SVG + "text")])
-        self.assertIn('label="<b>&\\"x', dot)
+        self.assertIn('<b>&"x', self.texts(run_on(tree, "topo", "--svg")))
+        self.assertIn('label="<b>&\\"x', run_on(tree, "topo", "--dot").out)
 
     def test_draws_an_nccl_file(self):
-        with Lent(tree_of("hgx-a100-cascade")) as folder, tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
-            file.write(run("gdrkit", "topo", "--root", folder, "--nccl-xml").out)
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write(run_on(tree_of("hgx-a100-cascade"), "topo", "--nccl-xml").out)
             file.flush()
-            ended = run("gdrkit", "topo", "--from-nccl-xml", file.name, "--svg")
-        texts = [t.text for t in xml.etree.ElementTree.fromstring(ended.out).iter(self.SVG + "text")]
+            texts = self.texts(run("gdrkit", "topo", "--from-nccl-xml", file.name, "--svg"))
         self.assertEqual((texts.count("switch"), [t for t in texts if t.startswith("pci")]), (3, []))
 
 
@@ -294,20 +273,10 @@ class TopoProgram(Test):
         for arguments in ((), ("--json",), ("--level", "probe")):
             self.assertIn(run("gdrkit", "topo", *arguments).code, (0, 3), arguments)
 
-    def test_a_recording_in_an_archive_has_the_same_output(self):
-        with Lent(tree_of("hgx-node-sys")) as folder, tempfile.TemporaryDirectory() as other:
-            with tarfile.open(other + "/machine.tar", "w") as archive:
-                archive.add(folder, arcname=".")
-            texts = [run("gdrkit", "topo", "--root", root).out for root in (folder, other + "/machine.tar")]
-        self.assertEqual(texts[0].split("\n")[1:], texts[1].split("\n")[1:])
-        self.assertIn("mlx5_1", texts[1])
-
     def test_exit_codes_distinguish_usage_and_recording_errors(self):
-        for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",), ("--json", "--nccl-xml"), ("--dot", "--svg"),
-                          ("--from-nccl-xml", "x", "--root", "y")):
-            ended = run("gdrkit", "topo", *arguments)
-            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
-            self.assertNotEqual(ended.err, "", arguments)
+        self.assert_wrong_usage(["topo"], (
+            ("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",), ("--json", "--nccl-xml"), ("--dot", "--svg"),
+            ("--from-nccl-xml", "x", "--root", "y")))
         self.assertEqual(run("gdrkit", "topo", "--root", "/nothing/there").code, 4)
 
 

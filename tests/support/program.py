@@ -25,7 +25,8 @@ FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
 
 class Ended:
     def __init__(self, process):
-        self.code, self.out, self.err = process.returncode, process.stdout or "", process.stderr
+        self.code, self.err = process.returncode, process.stderr
+        self.out = "" if process.stdout is None else process.stdout
         self.lines = self.out.splitlines()
 
 
@@ -35,10 +36,12 @@ def variables_with(environment=None):
     return {**variables, **({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)}
 
 
-def run(program, *arguments, environment=None, stdout=subprocess.PIPE):
+def run(program, *arguments, environment=None, **options):
+    """Runs the program and returns how it ended. The options are those of subprocess.run."""
     path = program if os.path.isabs(program) else os.path.join(BIN, program)
-    return Ended(subprocess.run([path, *arguments], env=variables_with(environment), stdout=stdout,
-                                stderr=subprocess.PIPE, text=True, timeout=500, check=False))
+    options = {"env": variables_with(environment), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 500,
+               **options}
+    return Ended(subprocess.run([path, *arguments], check=False, **options))
 
 
 def run_with_file_limit(limit_bytes, *arguments, stdout=subprocess.PIPE):
@@ -115,6 +118,11 @@ class Test(FolderTest):
         self.assertIn(text, ended.err)
         self.assertRegex(ended.err, pattern)
 
+    def assert_fits(self, lines):
+        """Checks that only a line with a single long word is wider than 110 columns."""
+        for line in lines:
+            self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
+
     def assert_rejected(self, command, cases, environment=None, code=2):
         """Checks that the program rejects the arguments of each case with a message that contains the text of the case."""
         for arguments, text in cases:
@@ -150,6 +158,13 @@ class Test(FolderTest):
         self.assertIn(ended.code, (0, 2), ended.out + ended.err)
         self.assertRegex(ended.out, r"(?m)^faster ")
         self.assertNotIn("SLOWER", ended.out)
+
+    def assert_wrong_usage(self, command, cases):
+        """Checks that the program rejects the arguments of each case with a message, before any output."""
+        for arguments in cases:
+            ended = run("gdrkit", *command, *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertNotEqual(ended.err, "", arguments)
 
     def json_of(self, *arguments, code=0, program="gdrkit", environment=None):
         ended = run(program, *arguments, "--json", environment=environment)
