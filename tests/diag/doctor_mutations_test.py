@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The DGX with one fact changed at a time: the fact's check changes its state, and so do dependent checks."""
+"""The DGX with one fact of one of its devices changed: the fact's check changes its state, and so do dependent checks."""
 import functools
 import unittest
 
 from doctor_runs import examine, m, worst
 import nvml
-from host import PROPRIETARY, environ, gdrdrv_params, limits, modules, params, status
 from named import NAMED
 from parts import adapter_folder, gpu_folders
 from pci import bar_at, config
 from program import Test
-from tree import UNREADABLE, Device, changed
+from tree import UNREADABLE, changed
 
 DGX = NAMED["dgx-h100-ok"]()
 GPU, NIC = gpu_folders(DGX)[3], adapter_folder(DGX, "mlx5_3")
@@ -21,10 +20,6 @@ SWITCH, ROOT = GPU_PORT.rsplit("/", 1)[0], GPU_PORT.rsplit("/", 2)[0]
 PORT = "/sys/class/infiniband/mlx5_3/ports/1/"
 # NVLink leads to another GPU's adapter.
 WITHOUT_ADAPTER = {"topo.pair": "info", "topo.balance": "warn"}
-DRIVER, MODULES, SELF = "/proc/driver/nvidia/", "/sys/module/", "/proc/self/"
-CMDLINE = DGX["/proc/cmdline"].strip() + " {0}\n"
-CLOSED = {"gdr.flavour": "fail", "dmabuf.p2pdma": "info"}
-ABSENT = None
 EACH_GPU = ("gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "nvl.state", "nvl.fabric", "bar1.free")
 
 
@@ -34,13 +29,6 @@ def probed(**first):
 
 # (path, content) -> {check: worst state}: all checks whose state differs from the healthy machine's. The first is the fact's own.
 MUTATIONS = [
-    # driver
-    (DRIVER + "version", PROPRIETARY.format("580.159.04"), {"drv.flavour": "warn", **CLOSED}),
-    (DRIVER + "version", m.OPEN.format("515.43.04"), {"drv.version": "warn"}),
-    (DRIVER + "params", params("1"), {"drv.params": "warn"}),
-    (DRIVER + "params", params("2"), {"drv.params": "fail"}),
-    (DRIVER + "params", ABSENT, {"drv.params": "skip", "drv.remap": "skip"}),
-    (MODULES + "nvidia/version", "580.95.05\n", {"drv.match": "warn"}),
     # level probe: the first GPU differs from the seven others
     (nvml.PATH, probed(links=17), {"nvl.state": "fail"}),
     (nvml.PATH, probed(links=[nvml.inactive(i) for i in range(18)]), {"nvl.state": "fail"}),
@@ -53,23 +41,6 @@ MUTATIONS = [
     (nvml.PATH, nvml.of(DGX, pair={"p2p_nvlink": nvml.failed()}), {"nvl.state": "unknown"}),
     (nvml.PATH, nvml.of(DGX, every={"mig": True}, pair={"p2p_nvlink": 5}), {"gpu.mig": "warn", "nvl.state": "skip"}),
     (nvml.PATH, nvml.document([nvml.gpu(0, GPU.rsplit("/", 1)[1])]), {**dict.fromkeys(EACH_GPU, "ok"), "nvl.imex": "skip"}),
-    # gdrdrv
-    (MODULES + "gdrdrv/version", "2.3\n", {"gdr.version": "warn"}),
-    ("/dev/gdrdrv", ABSENT, {"gdr.node": "fail"}),
-    ("/dev/gdrdrv", Device((509, 0, 0o666, 0, 0)), {"gdr.node": "fail"}),
-    ("/dev/gdrdrv", Device((508, 0, 0o600, 0, 0)), {"gdr.node": "warn"}),
-    ("/proc/driver/gdrdrv/params", gdrdrv_params("proprietary"), {"gdr.flavour": "warn"}),
-    ("/proc/driver/gdrdrv/params", gdrdrv_params(persistent="no"), {"gdr.persist": "info"}),
-    (MODULES + "gdrdrv/initstate", "going\n", {"gdr.module": "warn"}),
-    # peer memory and dma-buf
-    (MODULES + "nv_peer_mem/version", "1.3\n", {"peer.conflict": "fail"}),
-    (MODULES + "nvidia_peermem", ABSENT,
-     {"peer.symbols": "ok", **dict.fromkeys(("peer.conflict", "peer.params", "peer.autoload"), "skip")}),
-    (MODULES + "nvidia_peermem/parameters/peerdirect_support", "1\n", {"peer.params": "warn"}),
-    ("/proc/modules", modules("ib_core", "nvidia_peermem", "nvidia"), {"peer.order": "warn"}),
-    ("/etc/modules-load.d/gpu.conf", "nvidia\n", {"peer.autoload": "warn"}),
-    ("/proc/version", "Linux version 5.4.0-150-generic (x)\n", {"dmabuf.kernel": "warn", "dmabuf.p2pdma": "info"}),
-    (MODULES + "rdma_ucm", ABSENT, {"rdma.modules": "warn"}),
     # links
     (NIC + "/current_link_width", "8\n", {"pcie.width": "fail", "pcie.path_min": "warn"}),
     (GPU + "/current_link_width", "4\n", {"pcie.width": "fail", "pcie.path_min": "warn"}),
@@ -91,11 +62,9 @@ MUTATIONS = [
     (ROOT + "/config", config(acs=0x001d), {}),
     (SWITCH + "/config", config(acs=0x001d), {}),
     (GPU_PORT + "/config", config(size=64), {"acs.redirect": "unknown", "acs.persist": "unknown", "pcie.mps": "unknown"}),
-    ("/proc/cmdline", CMDLINE.format("pcie_acs_override=downstream"), {"acs.override": "warn"}),
-    ("/proc/cmdline", CMDLINE.format("intel_iommu=on"), {"iommu.cmdline": "warn"}),
     (GPU + "/iommu_group/type", "DMA\n", {"iommu.mode": "warn"}),
     (NIC + "/iommu_group/type", "DMA-FQ\n", {"iommu.mode": "warn"}),
-    (NIC + "/iommu_group", ABSENT, {}),
+    (NIC + "/iommu_group", None, {}),
     # memory
     (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0x26000000000, 1 << 28)), {"bar1.size": "warn"}),
     (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0xc0000000, 1 << 29)), {"bar.above4g": "warn", "bar1.size": "warn"}),
@@ -108,21 +77,8 @@ MUTATIONS = [
     (PORT + "rate", "200 Gb/sec (4X HDR)\n", {"nic.rate": "warn", "topo.balance": "warn"}),
     (PORT + "sm_lid", "0x0\n", {"nic.sm": "fail"}),
     (PORT + "lid", UNREADABLE, {"nic.sm": "unknown"}),
-    # process and container
-    (SELF + "limits", limits(lock="65536"), {"lim.memlock": "fail"}),
-    (SELF + "limits", limits(files="1024"), {"lim.nofile": "warn"}),
-    (SELF + "limits", limits(stack="unlimited"), {"lim.stack": "warn"}),
-    ("/proc/mounts", "shm /dev/shm tmpfs size=65536k 0 0\n", {"lim.shm": "fail"}),
-    (SELF + "status", status(processors="0-223"), {"numa.process": "info"}),
-    (SELF + "environ", environ(SLURM_LOCALID="0"), {}),
-    ("/dev/nvidia-uvm", ABSENT, {"ctr.devices": "fail"}),
-    ("/dev/infiniband", ABSENT, {"ctr.devices": "fail"}),
-    ("/.dockerenv", "", {"ctr.caps": "info"}),
     # system
-    ("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n", {"sec.lockdown": "warn"}),
     ("/sys/devices/system/cpu/cpu77/cpufreq/scaling_governor", "schedutil\n", {"cpu.governor": "warn"}),
-    ("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu avx2\n", {"cpu.wc": "fail"}),
-    ("/proc/sys/kernel/numa_balancing", "1\n", {"cpu.balancing": "warn"}),
 ]
 
 
@@ -163,9 +119,6 @@ class DoctorMutations(Test):
                             if state in ("warn", "fail")}
                 self.assertLessEqual(subjects, names)
                 self.assertEqual(len(subjects), 1)
-
-    def test_most_checks_have_a_mutation(self):
-        self.assertGreaterEqual(len(MUTATIONS), 60)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ CASES = {
                   ({nvml.PATH: None}, "ok", UNASKED),
                   ({nvml.PATH: None, LIBRARIES + "1": None}, "unknown", UNASKED),
                   ({nvml.PATH: None, LIBRARIES + "1": m.Link("libnvidia-ml.so"), LIBRARIES[:-1]: ""}, "unknown", UNASKED),
+                  ({"/sys/module/nvidia/version": "580.95.05\n"}, "warn", set()),
                   ({"/sys/module/nvidia/version": m.UNREADABLE}, "unknown", set())],
     "drv.loaded": [
         ({"/proc/driver/nvidia": None, "/sys/module/nvidia": None}, "fail",
@@ -45,7 +46,7 @@ CASES = {
                     ({NVIDIA_VERSION: m.OPEN.format("460.32.03")}, "fail", {"drv.loaded", "drv.flavour"}),
                     ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour", "ctr.devices"} | DMABUF)],
     "drv.params": [({NVIDIA_PARAMS: m.params("1")}, "warn", set()), ({NVIDIA_PARAMS: m.params("2")}, "fail", set()),
-                   ({NVIDIA_PARAMS: m.params("many")}, "unknown", set())],
+                   ({NVIDIA_PARAMS: None}, "skip", {"drv.remap"}), ({NVIDIA_PARAMS: m.params("many")}, "unknown", set())],
     "drv.remap": [({NVIDIA_PARAMS: m.params(remap="0"), m.NIC + "/iommu_group/type": "DMA-FQ\n"}, "fail", {"iommu.mode"}),
                   ({NVIDIA_PARAMS: m.params(remap="0")}, "ok", set()),
                   ({NVIDIA_PARAMS: m.params(remap="0"), m.NIC + "/iommu_group": None}, "ok", {"iommu.mode"}),

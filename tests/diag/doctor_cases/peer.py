@@ -56,6 +56,7 @@ CASES = {
                     ({MODULE + "/parameters/peerdirect_support": "2\n"}, "unknown", set()),
                     ({MODULE + "/parameters/peerdirect_support": BAD}, "unknown", set())],
     "peer.order": [({"/proc/modules": m.modules("nvidia", "ib_core", "nvidia_peermem")}, "warn", set()),
+                   ({"/proc/modules": m.modules("ib_core", "nvidia_peermem", "nvidia")}, "warn", set()),
                    ({"/proc/modules": m.modules("nvidia_peermem", "nvidia")}, "ok", set()),
                    ({"/proc/modules": m.modules("nvidia", "ib_core")}, "skip", set()),
                    ({"/proc/modules": BAD}, "unknown", set()), ({"/proc/modules": None}, "unknown", set())],
