@@ -4,6 +4,7 @@
 """gdrkit bind: places on written machines, errors, and a real start on this machine's processors."""
 import json
 import os
+import pathlib
 import stat
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ RANKS = ("GDRKIT_SHMEM_LOCAL_INDEX", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WOR
          "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "UCX_NET_DEVICES", "SLURM_STEP_GPUS",
          "SLURM_JOB_GPUS")
 EVERYWHERE = {"/proc/self/status": m.status(processors="0-223")}
+DGX = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
 
 
 def bind(folder, *arguments, **variables):
@@ -31,12 +33,24 @@ def place(ended):
     return {line.split()[0]: line[9:] for line in ended.stdout.splitlines()}
 
 
+def place_on(tree, *arguments, **variables):
+    """The place that --dry-run prints on a machine."""
+    with Lent(tree) as folder:
+        return place(bind(folder, "--dry-run", *arguments, **variables))
+
+
 def own_cpus():
     return sorted(os.sched_getaffinity(0))
 
 
 def as_list(cpus):
     return ",".join(str(cpu) for cpu in cpus)
+
+
+class BindTest(Test):
+    def assert_refused(self, ended, code, part):
+        self.assertEqual((ended.returncode, ended.stdout), (code, ""))
+        self.assertIn(part, ended.stderr)
 
 
 class BindOrUnbound(Test):
@@ -50,14 +64,13 @@ class BindOrUnbound(Test):
             self.assertEqual(bind(folder, "--gpu", "0", "--or-unbound", "--dry-run", "--", "echo").returncode, 77)
 
     def test_gdrkits_launcher_takes_precedence(self):
-        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
-            found = place(bind(folder, "--dry-run", GDRKIT_SHMEM_LOCAL_INDEX="3", OMPI_COMM_WORLD_LOCAL_RANK="5"))
-            self.assertIn("GDRKIT_SHMEM_LOCAL_INDEX=3", found["gpu"])
+        found = place_on(DGX, GDRKIT_SHMEM_LOCAL_INDEX="3", OMPI_COMM_WORLD_LOCAL_RANK="5")
+        self.assertIn("GDRKIT_SHMEM_LOCAL_INDEX=3", found["gpu"])
 
 
-class BindPlaces(Test):
+class BindPlaces(BindTest):
     def test_eight_ranks_get_14_cores_and_the_nearest_adapter(self):
-        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+        with Lent(DGX) as folder:
             for rank in range(8):
                 ended = bind(folder, "--dry-run", OMPI_COMM_WORLD_LOCAL_RANK=str(rank))
                 self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -69,7 +82,7 @@ class BindPlaces(Test):
                 self.assertEqual(found["set"], f"UCX_NET_DEVICES=mlx5_{rank}:1")
 
     def test_json_matches_the_text(self):
-        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+        with Lent(DGX) as folder:
             arguments = ("--dry-run", "--gpu", "4", "--reserve-irq")
             text = place(bind(folder, *arguments))
             ended = bind(folder, *arguments, "--json", "--", "app", "-x")
@@ -84,40 +97,33 @@ class BindPlaces(Test):
             with tempfile.TemporaryDirectory() as other:
                 ended = bind(folder, *arguments, f"--json={other}/place.json")
                 self.assertEqual(place(ended), text)
-                with open(other + "/place.json", encoding="utf-8") as file:
-                    self.assertEqual(json.load(file), {**document, "program": []})
+                self.assertEqual(json.loads(pathlib.Path(other, "place.json").read_text(encoding="utf-8")), {**document, "program": []})
 
     def test_a_reserved_core_is_the_first_of_the_slice(self):
-        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
-            found = place(bind(folder, "--dry-run", "--reserve-irq", "--gpu", "4"))
+        found = place_on(DGX, "--reserve-irq", "--gpu", "4")
         self.assertEqual((found["free"], found["cpus"]), ("56,168", "57-69,169-181"))
 
     def test_divides_a_subset_of_cpus_and_rejects_a_disjoint_set(self):
         for processors, gpu, cpus in (("0-7,112-119", "1", "2-3,114-115"), ("50-60", "0", "50"), ("50-60", "3", "54-55")):
-            with Lent(m.changed(NAMED["dgx-h100-ok"](), {"/proc/self/status": m.status(processors=processors)})) as folder:
+            with Lent(m.changed(DGX, {"/proc/self/status": m.status(processors=processors)})) as folder:
                 self.assertEqual(place(bind(folder, "--dry-run", "--gpu", gpu))["cpus"], cpus)
                 if processors != "50-60":
-                    ended = bind(folder, "--dry-run", "--gpu", "5")
-                    self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-                    self.assertIn("this process may not use any of the CPUs near the GPU (56-111,168-223)", ended.stderr)
+                    self.assert_refused(bind(folder, "--dry-run", "--gpu", "5"), 1,
+                                        "this process may not use any of the CPUs near the GPU (56-111,168-223)")
 
     def test_keeps_variables_that_are_set(self):
-        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
-            self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", UCX_NET_DEVICES="all")))
-            self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", "--no-env")))
-        with Lent(m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, "/etc/ucx/ucx.conf": "UCX_NET_DEVICES=all\n"})) as folder:
-            self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0")))
+        self.assertNotIn("set", place_on(DGX, "--gpu", "0", UCX_NET_DEVICES="all"))
+        self.assertNotIn("set", place_on(DGX, "--gpu", "0", "--no-env"))
+        self.assertNotIn("set", place_on(m.changed(DGX, {"/etc/ucx/ucx.conf": "UCX_NET_DEVICES=all\n"}), "--gpu", "0"))
 
     def test_ucx_selects_between_equally_near_adapters(self):
-        with Lent(m.server()) as folder:
-            found = place(bind(folder, "--dry-run", "--gpu", "0"))
+        found = place_on(m.server(), "--gpu", "0")
         self.assertIn("PIX", found["adapter"])
         self.assertNotIn("set", found)
 
     def test_only_the_gpus_of_the_container_are_counted(self):
-        tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
-        address = gpu_folders(tree)[5].rsplit("/", 1)[1]
-        tree[f"/proc/driver/nvidia/gpus/{address}/information"] = "Model: NVIDIA H100\nGPU UUID: \t GPU-5\n"
+        address = gpu_folders(DGX)[5].rsplit("/", 1)[1]
+        tree = {**DGX, f"/proc/driver/nvidia/gpus/{address}/information": "Model: NVIDIA H100\nGPU UUID: \t GPU-5\n"}
         with Lent(tree) as folder:
             found = place(bind(folder, "--dry-run", LOCAL_RANK="0"))
             ended = bind(folder, "--dry-run", LOCAL_RANK="1")
@@ -126,16 +132,12 @@ class BindPlaces(Test):
         self.assertEqual(ended.returncode, 2)
 
 
-class BindChoice(Test):
+class BindChoice(BindTest):
     def setUp(self):
-        tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
-        for index, path in enumerate(gpu_folders(tree)):
-            tree[f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information"] = f"GPU UUID: \t GPU-{index}abc\n"
-        self.written = Lent(tree)
-        self.folder = self.written.__enter__()
-
-    def tearDown(self):
-        self.written.__exit__()
+        written = Lent({**DGX, **{f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information": f"GPU UUID: \t GPU-{index}abc\n"
+                                  for index, path in enumerate(gpu_folders(DGX))}})
+        self.folder = written.__enter__()
+        self.addCleanup(written.__exit__)
 
     def gpu(self, **variables):
         ended = bind(self.folder, "--dry-run", **variables)
@@ -158,15 +160,13 @@ class BindChoice(Test):
     def test_conflicting_variables_leave_the_program_unbound(self):
         for variables, part in (({"SLURM_STEP_GPUS": "1,2", "CUDA_VISIBLE_DEVICES": "1"}, "only those of SLURM_STEP_GPUS=1,2"),
                                 ({"SLURM_STEP_GPUS": "5", "CUDA_VISIBLE_DEVICES": "3"}, "is not in SLURM_STEP_GPUS=5")):
-            ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", **variables)
-            self.assertEqual((ended.returncode, ended.stdout), (2, ""), variables)
-            self.assertIn(part, ended.stderr)
+            self.assert_refused(bind(self.folder, "--dry-run", SLURM_LOCALID="0", **variables), 2, part)
             unbound = bind(self.folder, "--or-unbound", "--", "env", SLURM_LOCALID="0", **variables)
             self.assertEqual(unbound.returncode, 0, unbound.stderr)
             self.assertNotIn("UCX_NET_DEVICES", unbound.stdout)
 
     def test_container_counts_gpus_with_device_nodes(self):
-        tree = m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, **{f"/dev/nvidia{index}": None for index in range(8) if index not in (3, 6)}})
+        tree = m.changed(DGX, {f"/dev/nvidia{index}": None for index in range(8) if index not in (3, 6)})
         for index, path in enumerate(gpu_folders(tree)):
             tree[f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information"] = f"GPU UUID: \t GPU-{index}\nDevice Minor: \t {index}\n"
         with Lent(tree) as folder:
@@ -181,9 +181,7 @@ class BindChoice(Test):
                                 ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is not a rank"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""}, "hides all GPUs"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "MIG-1"}, "--gpu N")):
-            ended = bind(self.folder, "--dry-run", **variables)
-            self.assertEqual((ended.returncode, ended.stdout), (2, ""), variables)
-            self.assertIn(part, ended.stderr)
+            self.assert_refused(bind(self.folder, "--dry-run", **variables), 2, part)
         self.assertEqual(place(bind(self.folder, "--dry-run", "--wrap", LOCAL_RANK="9"))["gpu"].split()[0], "GPU1")
 
     def test_rejects_wrong_usage(self):
@@ -191,9 +189,7 @@ class BindChoice(Test):
                                 (("--gpu", "-1", "--dry-run"), "8 GPUs, numbered from 0"),
                                 (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "the program is missing"),
                                 (("--gpu", "0", "--"), "the program is missing"), (("--unknown", "--", "echo"), "--unknown")):
-            ended = bind(self.folder, *arguments)
-            self.assertEqual((ended.returncode, ended.stdout), (2, ""), arguments)
-            self.assertIn(part, ended.stderr)
+            self.assert_refused(bind(self.folder, *arguments), 2, part)
         self.assertEqual(bind("/nothing/there", "--gpu", "0", "--dry-run").returncode, 4)
 
     def test_reports_conflicting_launchers(self):
@@ -203,12 +199,10 @@ class BindChoice(Test):
 
     def test_exits_with_77_without_a_gpu(self):
         with Lent(m.without_gpu()) as folder:
-            ended = bind(folder, "--dry-run", LOCAL_RANK="0")
-        self.assertEqual((ended.returncode, ended.stdout), (77, ""))
-        self.assertIn("found no NVIDIA GPU among", ended.stderr)
+            self.assert_refused(bind(folder, "--dry-run", LOCAL_RANK="0"), 77, "found no NVIDIA GPU among")
 
 
-class BindStart(Test):
+class BindStart(BindTest):
     """A GPU near this machine's processors, from a recording."""
 
     def machine(self, cpus, node="0"):
@@ -242,9 +236,7 @@ class BindStart(Test):
 
     def test_disallowed_cpus_are_an_error_before_the_start(self):
         beyond = max(own_cpus()) + 1
-        ended = self.start("echo", "started", cpus=[beyond])
-        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-        self.assertIn(f"any of the CPUs near the GPU ({beyond})", ended.stderr)
+        self.assert_refused(self.start("echo", "started", cpus=[beyond]), 1, f"any of the CPUs near the GPU ({beyond})")
 
     def test_program_starts_despite_unbindable_memory(self):
         with Lent(self.machine(own_cpus(), node="63")) as folder:
@@ -255,14 +247,11 @@ class BindStart(Test):
             self.assertEqual(bind(folder, "--gpu", "0", "--", "echo", "started").stderr, "")
 
     def test_json_of_a_program_that_starts_needs_a_file(self):
-        ended = self.start("echo", "started", options=("--json",))
-        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
-        self.assertIn("cannot write JSON to standard output", ended.stderr)
+        self.assert_refused(self.start("echo", "started", options=("--json",)), 2, "cannot write JSON to standard output")
         with tempfile.TemporaryDirectory() as other:
             ended = self.start("echo", "started", options=(f"--json={other}/place.json",))
             self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "started\n", ""))
-            with open(other + "/place.json", encoding="utf-8") as file:
-                self.assertEqual(json.load(file)["program"], ["echo", "started"])
+            self.assertEqual(json.loads(pathlib.Path(other, "place.json").read_text(encoding="utf-8"))["program"], ["echo", "started"])
 
     def test_print_writes_the_placement_to_stderr(self):
         ended = self.start("echo", "a b", options=("--print",))
