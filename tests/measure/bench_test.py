@@ -5,6 +5,7 @@
 import csv
 import json
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -18,9 +19,10 @@ TINY = ("bench", "--quick", "--sizes", "8,4096", "--rounds", "3")
 POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minimum": (int, float),
          "operations_per_round": int, "rounds": list}
 SERIES = ("id", "group", "title", "operation", "direction", "method", "x_name", "y_name", "unit", "better", "control")
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../measure/bench/measure/methods.def"), encoding="ascii") as listed:
-    METHODS = re.findall(r"^GDRKIT_COPY_METHOD\((\w+)\)", listed.read(), re.M)
+LISTED = pathlib.Path(__file__).resolve().parents[2] / "measure/bench/measure/methods.def"
+METHODS = re.findall(r"^GDRKIT_COPY_METHOD\((\w+)\)", LISTED.read_text(encoding="ascii"), re.M)
 SLOW_COPIES = os.path.join(os.path.dirname(BIN), "tests", "bin", "libslow_copies.so")
+TWO = {"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "2"}
 STEPS = {"open", "first_pin", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
 
 
@@ -57,9 +59,7 @@ class Bench(Test):
         self.assertRegex(ended.err, "^" + NOTE)
 
     def test_measures_threads_a_busy_gpu_and_two_gpus(self):
-        document, _ = self.json_of("bench", "--quick", "--sizes", "8,4096", "--rounds", "3", "--only",
-                                   "threads,busy_gpu,busy_bus,gpus",
-                                   environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "2"})
+        document, _ = self.json_of(*TINY, "--only", "threads,busy_gpu,busy_bus,gpus", environment=TWO)
         self.check_schema(document)
         self.assertTrue(document["ok"], document.get("notes"))
         series = {one["id"]: one for one in document["series"]}
@@ -89,18 +89,16 @@ class Bench(Test):
 
     def test_table_describes_the_results_in_the_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]
-            ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", paths[0], "--csv", paths[1])
+            json_path, csv_path = (pathlib.Path(folder, name) for name in ("out.json", "out.csv"))
+            ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", json_path, "--csv", csv_path)
             self.assertEqual(ended.code, 0, ended.err)
             self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are those of ordinary memory ")
             self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*without a GPU")
             self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
             self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
-            with open(paths[0], encoding="utf-8") as file:
-                document = json.load(file)
+            document = json.loads(json_path.read_text(encoding="utf-8"))
             self.check_schema(document)
-            with open(paths[1], encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
+            rows = list(csv.DictReader(csv_path.read_text(encoding="utf-8").splitlines()))
             points = [(series["id"], point["x"], point["value"]) for series in document["series"]
                       for point in series["points"]]
             self.assertEqual(len(rows), len(points))
@@ -122,24 +120,17 @@ class Bench(Test):
             self.assertNotIn(wrong, ended.out.replace("[FILE]", "").replace("--device GPU=0", ""))
 
     def test_wrong_usage_exits_with_2_before_measuring(self):
-        for arguments, text in ((("--sizes", "none"), "'none' is not a size"), (("--sections", "none"), "copies, costs"),
-                                (("--rounds", "1"), "rounds"), (("extra",), "extra"),
-                                (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"),
-                                (("--csv", "/"), "directory"), (("--json", "out", "--csv", "./out"), "same file"),
-                                (("--csv", ""), "--csv"), (("--json", ""), "--json"), (("--compare", ""), "--compare")):
-            ended = run("gdrkit", "bench", *arguments)
-            self.assertEqual(ended.code, 2, (arguments, ended.err))
-            self.assertIn(text, ended.err)
+        self.assert_rejected(["bench"], (
+            (("--rounds", "1"), "rounds"), (("extra",), "extra"),
+            (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"), (("--csv", "/"), "directory"),
+            (("--csv", ""), "--csv"), (("--json", ""), "--json"), (("--compare", ""), "--compare")))
 
     def test_omits_sizes_without_enough_memory(self):
         limit = 2 << 30
-        with open(os.devnull, "w", encoding="utf-8") as nothing:
-            process = subprocess.run(
-                [os.path.join(BIN, "gdrkit"), "bench", "--sizes", "4096,1G", "--rounds", "3", "--only", "copies", "--json"],
-                env=variables_with(), stdout=subprocess.PIPE, stderr=nothing, timeout=240, check=False,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-        document = json.loads(process.stdout)
-        self.assertEqual(process.returncode, 0)
+        ended = run("gdrkit", "bench", "--sizes", "4096,1G", "--rounds", "3", "--only", "copies", "--json",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertEqual(ended.code, 0, ended.err)
+        document = json.loads(ended.out)
         self.check_schema(document)
         left_out = [note for note in document["notes"] if note.startswith("left out: copies ")]
         self.assertEqual(len(left_out), 2, document["notes"])
@@ -158,17 +149,15 @@ class Bench(Test):
 
     def test_interrupted_run_keeps_the_old_file(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "out.json")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("old")
+            path = pathlib.Path(folder, "out.json")
+            path.write_text("old", encoding="utf-8")
             with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=variables_with(),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
                 process.stderr.readline()  # it has begun to measure
                 process.send_signal(signal.SIGINT)
                 process.communicate(timeout=60)
             self.assertNotEqual(process.returncode, 0)
-            with open(path, encoding="utf-8") as file:
-                self.assertEqual(file.read(), "old")
+            self.assertEqual(path.read_text(encoding="utf-8"), "old")
             self.assertEqual(os.listdir(folder), ["out.json"])
 
     def test_sizes_other_than_powers_of_two_have_no_raw_loop(self):
@@ -186,7 +175,7 @@ class BenchCompare(Test):
         self.folder = folder.name
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return pathlib.Path(self.folder, name)
 
     recorded = {}
 
@@ -196,15 +185,17 @@ class BenchCompare(Test):
         if arguments not in self.recorded:
             ended = run("gdrkit", *arguments, "--json", self.path("old.json"))
             self.assertEqual(ended.code, 0, ended.err)
-            with open(self.path("old.json"), encoding="utf-8") as file:
-                self.recorded[arguments] = file.read()
+            self.recorded[arguments] = self.path("old.json").read_text(encoding="utf-8")
         document = json.loads(self.recorded[arguments])
         self.write(document, "old.json")
         return document
 
     def write(self, document, name="new.json"):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            json.dump(document, file)
+        self.path(name).write_text(json.dumps(document), encoding="utf-8")
+
+    @staticmethod
+    def points(document):
+        return [point for series in document["series"] for point in series["points"]]
 
     def compare_files(self, *arguments):
         return run("gdrkit", "bench", "--compare", self.path("old.json"), "--with", self.path("new.json"), *arguments)
@@ -213,10 +204,9 @@ class BenchCompare(Test):
         """A recorded document whose figures leave no doubt."""
         document = self.record()
         document["machine_noise"]["lost_share"] = 0
-        for series in document["series"]:
-            for point in series["points"]:
-                point["rounds"] = [1000 + point["x"] + number % 2 for number in range(21)]
-                point["value"] = point["rounds"][0]
+        for point in self.points(document):
+            point["rounds"] = [1000 + point["x"] + number % 2 for number in range(21)]
+            point["value"] = point["rounds"][0]
         self.write(document, "old.json")
         return document
 
@@ -259,19 +249,17 @@ class BenchCompare(Test):
             self.slow_down(document, "copies/from_device/mapping", 4096, 1.5)
             self.write(document)
             self.assertEqual(self.compare_files().code, 1, "a known regression takes precedence over unknown points")
-            for series in document["series"]:
-                for each in series["points"]:
-                    each["rounds"] = rounds
+            for each in self.points(document):
+                each["rounds"] = rounds
             self.write(document)
             self.assertEqual(self.compare_files().code, 2)
 
     def test_detects_a_tenfold_slowdown_on_a_busy_machine(self):
         document = self.steady()
         document["machine_noise"]["lost_share"] = 0.8
-        for series in document["series"]:
-            for point in series["points"]:
-                point["rounds"] = [10 + 4 * (number % 5) for number in range(21)]
-                point["value"] = 18
+        for point in self.points(document):
+            point["rounds"] = [10 + 4 * (number % 5) for number in range(21)]
+            point["value"] = 18
         self.write(document, "old.json")
         self.slow_down(document, "copies/to_device/mapping", 8, 10)
         self.write(document)
@@ -329,21 +317,17 @@ class BenchCompare(Test):
 
     def test_other_files_exit_with_2_and_a_description(self):
         document = self.record()
-        damaged = {"cut.json": json.dumps(document)[:5000], "empty.json": "", "list.json": "[]",
-                   "older.json": json.dumps({**document, "schema_version": 1}),
-                   "other.json": json.dumps({**document, "tool": "pplat"}),
-                   "field.json": json.dumps({**document, "series": [{"id": 5}]})}
-        expected = {"cut.json": "not a JSON document", "empty.json": "empty", "list.json": "should be an object",
-                    "older.json": "schema_version 1", "other.json": "result of 'gdrkit pplat'", "field.json": "series",
-                    "missing.json": "cannot open"}
-        for name, text in damaged.items():
-            with open(self.path(name), "w", encoding="utf-8") as file:
-                file.write(text)
-        for name, text in expected.items():
-            ended = run("gdrkit", *self.ONLY, "--compare", self.path(name))
-            self.assertEqual(ended.code, 2, (name, ended.err))
-            self.assertIn(text, ended.err, name)
-            self.assertIn(name, ended.err)
+        for content, text in ((json.dumps(document)[:5000], "not a JSON document"), ("", "empty"), ("[]", "should be an object"),
+                              (json.dumps({**document, "schema_version": 1}), "schema_version 1"),
+                              (json.dumps({**document, "tool": "pplat"}), "result of 'gdrkit pplat'"),
+                              (json.dumps({**document, "series": [{"id": 5}]}), "series"), (None, "cannot open")):
+            self.path("damaged.json").unlink(missing_ok=True)
+            if content is not None:
+                self.path("damaged.json").write_text(content, encoding="utf-8")
+            ended = run("gdrkit", *self.ONLY, "--compare", self.path("damaged.json"))
+            self.assertEqual(ended.code, 2, (text, ended.err))
+            self.assertIn(text, ended.err)
+            self.assertIn("damaged.json", ended.err)
             self.assertNotIn("--force", ended.err)
             self.assertNotIn("copies:", ended.err)
 
@@ -363,8 +347,7 @@ class BenchCompare(Test):
             self.write(document, "old.json")
             ended = run("gdrkit", *self.ONLY, "--json", self.path("new.json"), "--compare", self.path("old.json"))
             self.assertIn(ended.code, (0, 1, 2), ended.err)
-            with open(self.path("new.json"), encoding="utf-8") as file:
-                self.assertEqual(json.load(file)["place"]["cpu"], cpu)
+            self.assertEqual(json.loads(self.path("new.json").read_text(encoding="utf-8"))["place"]["cpu"], cpu)
         document["place"]["cpu"] = 8000
         self.write(document, "old.json")
         ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Writes pages of results to a separate folder, and checks their common properties."""
 import json
-import os
+import pathlib
 import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
@@ -20,14 +20,12 @@ class ReportTest(Test):
         self.addCleanup(self.folder.cleanup)
 
     def path(self, name):
-        return os.path.join(self.folder.name, name)
+        return pathlib.Path(self.folder.name, name)
 
     def write(self, name, content):
-        path = self.path(name)
         text = content if isinstance(content, (str, bytes)) else json.dumps(content)
-        with open(path, "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
-        return path
+        self.path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return self.path(name)
 
     pages = {}
 

@@ -5,6 +5,7 @@
 import html
 import json
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -93,8 +94,7 @@ def harness(pages, widths):
 
 def pixels(path):
     """Width, height and the number of different rows and colours of a PNG with 8 bits a channel."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = pathlib.Path(path).read_bytes()
     width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
     channels = {2: 3, 6: 4}[kind]
     if depth != 8:
@@ -116,7 +116,7 @@ class Browser(ReportTest):
         ended = subprocess.run(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
-             "--user-data-dir=" + self.path("profile"), *arguments],
+             f"--user-data-dir={self.path('profile')}", *arguments],
             capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": self.folder.name})
         self.assertEqual(ended.returncode, 0, ended.stderr[-800:])
         self.assertEqual(re.findall(r"CONSOLE.*", ended.stderr), [], "the console is not silent")
@@ -127,14 +127,13 @@ class Browser(ReportTest):
         target = self.path("page.html")
         ended = run("gdrkit", "report", *paths, "-o", target)
         self.assertEqual(ended.code, 0, ended.err[-500:])
-        with open(target, encoding="utf-8") as file:
-            return file.read()
+        return target.read_text(encoding="utf-8")
 
     def measured(self, pages, scheme, widths=None):
         widths = widths or WIDTHS
         target = self.write("harness.html", harness(pages, widths))
         dumped = self.chromium(f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--window-size=1600,1000",
-                               "--dump-dom", "file://" + target)
+                               "--dump-dom", target.as_uri())
         found = re.search(r'<pre id="found">(.*?)</pre>', dumped, re.DOTALL)
         self.assertTrue(found and found.group(1), "the pages were not measured")
         results = json.loads(html.unescape(found.group(1)))
@@ -192,17 +191,15 @@ class Browser(ReportTest):
                 shot = os.path.join(os.environ.get("GDRKIT_SCREENSHOTS") or self.folder.name,
                                     f"report_{scheme}_{width}.png")
                 self.chromium(f"--blink-settings=preferredColorScheme={number}", f"--window-size={width},{height}",
-                              f"--screenshot={shot}", "file://" + self.path("page.html"))
+                              f"--screenshot={shot}", self.path("page.html").as_uri())
                 found_width, found_height, rows = pixels(shot)
                 self.assertEqual((found_width, found_height), (width, height))
                 self.assertGreater(rows, height / 5, "the picture is nearly blank")
 
     def test_page_prints_on_several_sheets(self):
         self.html_of(documents.bench())
-        self.chromium("--no-pdf-header-footer", "--print-to-pdf=" + self.path("page.pdf"),
-                      "file://" + self.path("page.html"))
-        with open(self.path("page.pdf"), "rb") as file:
-            printed = file.read()
+        self.chromium("--no-pdf-header-footer", f"--print-to-pdf={self.path('page.pdf')}", self.path("page.html").as_uri())
+        printed = self.path("page.pdf").read_bytes()
         self.assertTrue(printed.startswith(b"%PDF"))
         self.assertGreater(len(re.findall(rb"/Type\s*/Page\b", printed)), 4)
 

@@ -4,18 +4,18 @@
 """Writes pages of results and checks their contents: against a stored page, as XML, and with hostile input."""
 import json
 import os
+import pathlib
 import pty
 import re
-import subprocess
 import unittest
 
 import documents
 from pages import ReportTest
-from program import BIN, IS_FULL, run
+from program import BIN, IS_FULL, run, run_without_space
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-GOLDEN = os.path.join(HERE, "golden")
-STYLE_SHEET = os.path.join(HERE, "../../measure/report/html/style_sheet.cpp")
+TOP = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = TOP / "tests/measure/golden/report.html"
+STYLE_SHEET = TOP / "measure/report/html/style_sheet.cpp"
 
 
 def small_document():
@@ -33,16 +33,12 @@ def small_document():
 class Report(ReportTest):
     def test_page_matches_the_stored_page(self):
         page, _ = self.page_of(small_document(), options=("--title", "A kept page"))
-        with open(STYLE_SHEET, encoding="utf-8") as file:
-            style = re.search(r'(?s)R"\((.*)\)"', file.read())[1]
+        style = re.search(r'(?s)R"\((.*)\)"', STYLE_SHEET.read_text(encoding="utf-8"))[1]
         self.assertEqual(page.count(style), 1)
         page = page.replace(style, "")  # the source has it
-        path = os.path.join(GOLDEN, "report.html")
         if os.environ.get("GDRKIT_UPDATE_GOLDEN") == "1":
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        with open(path, encoding="utf-8") as file:
-            kept = file.read()
+            GOLDEN.write_text(page, encoding="utf-8")
+        kept = GOLDEN.read_text(encoding="utf-8")
         for number, (line, old) in enumerate(zip(page.split("\n"), kept.split("\n")), 1):
             if line != old:
                 at = next((i for i, (a, b) in enumerate(zip(line, old)) if a != b), min(len(line), len(old)))
@@ -156,16 +152,20 @@ class Report(ReportTest):
         self.assertRegex(text, r"Between through the mapping and raw loop the noise hides any difference|"
                                r"at the others the noise hides any difference")
 
+    def matrix(self, tree):
+        """The first figure, and its table."""
+        figure = next(tree.iter("figure"))
+        return figure, next(table for table in figure.iter("table") if table.get("class") == "matrix")
+
     def test_matrix_has_x_across_and_y_down(self):
         made = documents.bandwidth(gpus=3)
         made["series"][0]["points"] = [documents.point(x, [100.0 * x + y], y) for x in range(3) for y in range(2)]
         _, tree = self.page_of(made)
-        figure = next(element for element in tree.iter("figure"))
+        figure, table = self.matrix(tree)
         self.assertEqual(figure.find("h4").text, made["series"][0]["id"])
         self.assertIn("size 512 MiB", figure.find("figcaption").text)
-        table = next(element for element in tree.iter("table") if element.get("class") == "matrix")
-        rows = [[cell.text for cell in row] for row in table.iter("tr")]
-        self.assertEqual(rows, [["row \\ column", "0", "1", "2"], ["0", "0", "100", "200"], ["1", "1.00", "101", "201"]])
+        self.assertEqual([[cell.text for cell in row] for row in table.iter("tr")],
+                         [["row \\ column", "0", "1", "2"], ["0", "0", "100", "200"], ["1", "1.00", "101", "201"]])
         shades = [cell.get("class") for cell in table.iter("td")]
         self.assertEqual((shades[0], shades[-1]), ("s0", "s8"))
 
@@ -176,10 +176,9 @@ class Report(ReportTest):
                                  conditions={"buffer_bytes": "1048576", "size_bytes": "many"},
                                  points=[documents.point(x, [100.0 * x + y], y) for x in range(1) for y in range(3)])
         _, tree = self.page_of(made)
-        table = next(element for element in tree.iter("table") if element.get("class") == "matrix")
-        rows = [[cell.text for cell in row] for row in table.iter("tr")]
-        self.assertEqual(rows, [["row \\ column", "0", "1", "2"], ["0", "0", "1.00", "2.00"]])
-        figure = next(element for element in tree.iter("figure"))
+        figure, table = self.matrix(tree)
+        self.assertEqual([[cell.text for cell in row] for row in table.iter("tr")],
+                         [["row \\ column", "0", "1", "2"], ["0", "0", "1.00", "2.00"]])
         self.assertEqual(figure.find("h4").text, made["series"][0]["id"] + ": CPU(row) -> GPU(column)")
         self.assertIn("buffer 1 MiB, size many", figure.find("figcaption").text)
 
@@ -397,9 +396,8 @@ class ReportFiles(ReportTest):
         for name in ("out.html", "link.html", "new.html"):
             ended = run("gdrkit", "report", source, "-o", self.path(name))
             self.assertEqual((ended.code, ended.out), (0, ""), ended.err)
-            with open(self.path(name), encoding="utf-8") as file:
-                self.assertTrue(file.read().endswith("</html>\n"))
-        self.assertTrue(os.path.islink(self.path("link.html")))
+            self.assertTrue(self.path(name).read_text(encoding="utf-8").endswith("</html>\n"))
+        self.assertTrue(self.path("link.html").is_symlink())
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.json", "link.html", "new.html", "out.html"])
         self.assertNotEqual(os.path.getsize(target), 3)
 
@@ -410,25 +408,20 @@ class ReportFiles(ReportTest):
         good = self.write("in.json", documents.bandwidth(2))
         self.assert_refused(1, "cannot write .*No such file", good, "-o", self.path("no/out.html"))
         self.assert_refused(1, "cannot write .*Is a directory", good, "-o", self.folder.name)
-        with open(target, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
+        self.assertEqual(target.read_text(encoding="utf-8"), "old")
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["bad.json", "in.json", "out.html"])
 
     def test_full_disk_is_an_error_without_a_partial_page(self):
         good = self.write("in.json", documents.bandwidth(2))
         self.assert_refused(1, "cannot write /dev/full", good, "-o", "/dev/full")
-        with open("/dev/full", "wb") as full:
-            ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", good], stdout=full, stderr=subprocess.PIPE,
-                                   check=False)
-        self.assertEqual(ended.returncode, 1)
-        self.assertIn(b"No space left on device", ended.stderr)
+        ended = run_without_space("gdrkit", "report", good)
+        self.assertEqual(ended.code, 1)
+        self.assertIn("No space left on device", ended.err)
         # A limit below the page's size: the old file stays, and no other file is created.
         target = self.write("out.html", "old")
-        ended = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 4; "$0" report "$1" -o "$2"',
-                                os.path.join(BIN, "gdrkit"), good, target], capture_output=True, check=False)
-        self.assertEqual(ended.returncode, 1, ended.stderr[-300:])
-        with open(target, encoding="utf-8") as file:
-            self.assertEqual(file.read(), "old")
+        ended = run("/bin/bash", "-c", 'trap "" XFSZ; ulimit -f 4; "$0" report "$1" -o "$2"', os.path.join(BIN, "gdrkit"), good, target)
+        self.assertEqual(ended.code, 1, ended.err[-300:])
+        self.assertEqual(target.read_text(encoding="utf-8"), "old")
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.json", "out.html"])
 
     def test_never_overwrites_an_input(self):
@@ -436,29 +429,24 @@ class ReportFiles(ReportTest):
         os.symlink("in.json", self.path("symbolic"))
         os.link(source, self.path("hard"))
         for name in ("in.json", "symbolic", "hard", "./in.json"):
-            self.assert_refused(2, "is an input", source, "-o", self.path(name))
-        with open(source, encoding="utf-8") as file:
-            json.load(file)
+            self.assert_refused(2, "is an input", source, "-o", f"{self.folder.name}/{name}")
+        json.loads(source.read_text(encoding="utf-8"))
 
     def test_prints_a_hint_instead_of_a_page_on_a_terminal(self):
         source = self.write("in.json", documents.bandwidth(2))
         controller, terminal = pty.openpty()
         try:
-            ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", source], stdout=terminal,
-                                   stderr=subprocess.PIPE, text=True, check=False)
+            ended = run("gdrkit", "report", source, stdout=terminal)
         finally:
             os.close(terminal)
             os.close(controller)
-        self.assertEqual(ended.returncode, 2)
-        self.assertIn("-o", ended.stderr)
+        self.assertEqual(ended.code, 2)
+        self.assertIn("-o", ended.err)
 
     def test_reads_a_result_from_a_pipe(self):
-        with open(self.write("in.json", documents.bandwidth(2)), "rb") as file:
-            text = file.read()
-        ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", "-"], input=text, capture_output=True,
-                               check=False)
-        self.assertEqual(ended.returncode, 0, ended.stderr[-300:])
-        self.assertIn(b"</html>", ended.stdout)
+        ended = run("gdrkit", "report", "-", input=json.dumps(documents.bandwidth(2)))
+        self.assertEqual(ended.code, 0, ended.err[-300:])
+        self.assertIn("</html>", ended.out)
 
 
 if __name__ == "__main__":

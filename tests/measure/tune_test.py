@@ -4,6 +4,7 @@
 """tune on the emulated device, which has only the engine cpu; the others are emulated."""
 import json
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -11,13 +12,11 @@ from program import BIN, Test, run
 
 KINDS = [(direction, memory) for direction in ("from_device", "to_device") for memory in ("pinned", "ordinary")]
 PROFILE = "gdrkit engines 1\n" + "".join(f"{direction} {memory} 0 cpu cpu\n" for direction, memory in KINDS)
-
-
 PLAYED = os.path.join(os.path.dirname(BIN), "tests", "bin", "libplayed_engines.so")
 
 
 def run_played(folder, failure):
-    path = os.path.join(folder, "profile")
+    path = pathlib.Path(folder, "profile")
     variables = {"GDRKIT_BACKEND": "emulated", "LD_PRELOAD": PLAYED, "PLAYED_FAILURE": failure}
     return run("gdrkit", "tune", "-o", path, "--json", environment=variables), path
 
@@ -34,8 +33,7 @@ class Tune(Test):
                              {"cpu", "lanes", "copy_engine"})
             for series in document["series"]:
                 self.assertGreaterEqual(len(series["points"]), 10)
-            with open(path, encoding="utf-8") as file:
-                self.assertNotIn("mover", file.read())
+            self.assertNotIn("mover", path.read_text(encoding="utf-8"))
 
     def test_writes_no_profile_if_cpu_copies_fail(self):
         for failure, said in (("cpu 1000", r"copy engine 'cpu' failed to copy \d+ bytes: .*Input/output error"),
@@ -45,16 +43,13 @@ class Tune(Test):
                 ended, path = run_played(folder, failure)
                 self.assertEqual((ended.code, ended.out), (1, ""))
                 self.assertRegex(ended.err, "\n" + said + "\n$")
-                self.assertFalse(os.path.exists(path))
+                self.assertFalse(path.exists())
 
     def test_measures_available_engines_and_writes_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "profile")
-            ended = run("gdrkit", "tune", "--output", path, "--json")
-            self.assertEqual(ended.code, 0, ended.err)
-            with open(path, encoding="utf-8") as file:
-                self.assertEqual(file.read(), PROFILE)
-            document = json.loads(ended.out)
+            document, _ = self.json_of("tune", "--output", path)
+            self.assertEqual(pathlib.Path(path).read_text(encoding="utf-8"), PROFILE)
             self.assertEqual((document["tool"], document["profile"], document["profile_path"]), ("tune", PROFILE, path))
             self.assertEqual(sorted(series["id"] for series in document["series"]),
                              sorted(f"engines/{direction}/{memory}/{pace}/cpu"
@@ -80,8 +75,7 @@ class Tune(Test):
             self.assertEqual(os.listdir(folder), [])
 
     def test_an_unwritable_profile_is_reported_before_measuring(self):
-        ended = run("gdrkit", "tune", "-o", "/nonexistent/profile")
-        self.assertEqual((ended.code, ended.out), (2, ""))
+        self.assert_wrong_usage(["tune"], [("-o", "/nonexistent/profile")])
 
 
 if __name__ == "__main__":
