@@ -4,8 +4,9 @@
 import machines as m
 
 BAD = m.UNREADABLE
-PORT1 = "/sys/class/infiniband/mlx5_0/ports/1/"
 ADAPTER = "/sys/class/infiniband/mlx5_0/"
+PORT = ADAPTER + "ports/1/"
+ENVIRON = "/proc/self/environ"
 MTU = m.NIC + "/net/eth0/mtu"
 NVIDIA_VERSION, MODULE = "/proc/driver/nvidia/version", "/sys/module/nvidia_peermem"
 CLOSED = {NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}
@@ -24,38 +25,36 @@ def _other_port(driver, address="04:00.1", **files):
     return tree
 
 
-PORT = "/sys/class/infiniband/mlx5_0/ports/1/"
-ENVIRON = "/proc/self/environ"
 EMPTY = "0000:0000:0000:0000:0000:0000:0000:0000\n"
 ECN = m.NIC + "/net/eth0/ecn/roce_{0}/enable/3"
 NAMELESS = {"roce.tc", "ctr.caps", *("env." + name for name in (
     "unknown", "ibgda", "debug_left", "gdr_level", "sources", "nvshmem", "ib_hca", "socket_if", "ib_disable", "ucx", "deprecated"))}
 
 CASES = {
-    "nic.state": [({PORT1 + "state": "2: INIT\n"}, "fail", {"nic.rate"}),
-                  ({PORT1 + "state": "1: DOWN\n"}, "warn", {"nic.rate"}),
-                  ({PORT1.replace("_0", "_1") + "state": "1: DOWN\n"}, "info", {"nic.rate"}),
-                  ({PORT1.replace("_0", "_1") + "state": "1: DOWN\n",
-                    "/proc/self/environ": m.environ(NCCL_IB_HCA="=mlx5_1:1")}, "warn", {"nic.rate", "env.ib_hca"}),
-                  ({PORT1 + "state": BAD}, "unknown", set())],
-    "nic.rate": [({PORT1 + "rate": "200 Gb/sec (4X HDR)\n"}, "warn", set()),
-                 ({PORT1 + "rate": "fast\n"}, "unknown", set())],
-    "nic.sm": [({PORT1 + "sm_lid": "0x0\n"}, "fail", set()),
-               ({PORT1 + "sm_lid": "\n"}, "unknown", set())],
+    "nic.state": [({PORT + "state": "2: INIT\n"}, "fail", {"nic.rate"}),
+                  ({PORT + "state": "1: DOWN\n"}, "warn", {"nic.rate"}),
+                  ({PORT.replace("_0", "_1") + "state": "1: DOWN\n"}, "info", {"nic.rate"}),
+                  ({PORT.replace("_0", "_1") + "state": "1: DOWN\n",
+                    ENVIRON: m.environ(NCCL_IB_HCA="=mlx5_1:1")}, "warn", {"nic.rate", "env.ib_hca"}),
+                  ({PORT + "state": BAD}, "unknown", set())],
+    "nic.rate": [({PORT + "rate": "200 Gb/sec (4X HDR)\n"}, "warn", set()),
+                 ({PORT + "rate": "fast\n"}, "unknown", set())],
+    "nic.sm": [({PORT + "sm_lid": "0x0\n"}, "fail", set()),
+               ({PORT + "sm_lid": "\n"}, "unknown", set())],
     "nic.fw": [({ADAPTER + "fw_ver": "28.39.1002\n"}, "warn", set()),
                ({ADAPTER + "fw_ver": "28.39.1002\n", ADAPTER + "board_id": "MT_0000000001\n"}, "ok", set()),
                ({ADAPTER + "fw_ver": None}, "unknown", set()),
                ({ADAPTER + "board_id": BAD}, "unknown", set())],
     "nic.mtu": [({MTU: "1500\n"}, "warn", set(), "roce_server"),
                 ({MTU: "large\n"}, "unknown", set(), "roce_server"),
-                ({PORT1 + "gid_attrs/ndevs": None}, "unknown", {"roce.gid", "roce.qos", "ctr.rdma_ns"}, "roce_server"),
-                ({PORT1 + "link_layer": BAD}, "unknown", {"nic.sm", "roce.gid", "roce.gid_index", "roce.qos", "roce.tc", "ctr.rdma_ns"},
+                ({PORT + "gid_attrs/ndevs": None}, "unknown", {"roce.gid", "roce.qos", "ctr.rdma_ns"}, "roce_server"),
+                ({PORT + "link_layer": BAD}, "unknown", {"nic.sm", "roce.gid", "roce.gid_index", "roce.qos", "roce.tc", "ctr.rdma_ns"},
                  "roce_server")],
-    "nic.counters": [({PORT1 + "counters/link_downed": "9\n"}, "warn", set()),
-                     ({PORT1 + "counters/symbol_error": "2\n"}, "info", set()),
-                     ({PORT1 + "hw_counters/out_of_sequence": "20\n"}, "ok", set()),
-                     ({PORT1 + "counters/link_downed": "many\n"}, "unknown", set()),
-                     ({PORT1 + "counters/link_downed": BAD}, "unknown", set())],
+    "nic.counters": [({PORT + "counters/link_downed": "9\n"}, "warn", set()),
+                     ({PORT + "counters/symbol_error": "2\n"}, "info", set()),
+                     ({PORT + "hw_counters/out_of_sequence": "20\n"}, "ok", set()),
+                     ({PORT + "counters/link_downed": "many\n"}, "unknown", set()),
+                     ({PORT + "counters/link_downed": BAD}, "unknown", set())],
     "rdma.stack": [
         ({MODULE: None, **CLOSED}, "warn", CLOSED_CHECKS | MODULE_CHECKS),
         (CLOSED, "ok", CLOSED_CHECKS),
@@ -92,6 +91,6 @@ CASES = {
     "roce.tc": [({ENVIRON: m.environ(NCCL_IB_TC="160")}, "warn", set(), "roce_server"),
                 ({ENVIRON: m.environ(UCX_IB_TRAFFIC_CLASS="1000")}, "warn", set(), "roce_server"),
                 ({ENVIRON: m.environ(NCCL_IB_TC="104")}, "ok", set(), "roce_server"),
-                ({ENVIRON: m.environ(NCCL_IB_TC="106"), "/sys/class/infiniband/mlx5_0/tc/1/traffic_class": BAD}, "unknown", set(),
+                ({ENVIRON: m.environ(NCCL_IB_TC="106"), ADAPTER + "tc/1/traffic_class": BAD}, "unknown", set(),
                  "roce_server")],
 }

@@ -19,7 +19,7 @@ OTHERS = {"gdr.version", "gdr.persist", "gdr.leak"}
 GONE_CHECKS = OTHERS | {"gdr.flavour"}
 KO, CLOSED = "/lib/modules/6.8.0-45-generic/updates/dkms/gdrdrv.ko", {NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}
 SAYS = "gdrdrv:gdrdrv_init:loading gdrdrv version 2.4.1 built for {0} NVIDIA driver"
-BOOT = "/sys/firmware/efi/efivars/" + m.SECURE_BOOT
+BOOT = m.SECURE_BOOT
 ON = {BOOT: bytes((6, 0, 0, 0, 1))}
 NO_GDRDRV = {"/sys/module/gdrdrv": None}
 SLE = {"/etc/os-release": 'NAME="SLES"\nID="sles"\n'}
