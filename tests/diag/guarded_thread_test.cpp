@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -17,22 +16,15 @@
 #include <thread>
 #include <vector>
 
+#include "topology/written_machine.hpp"
+
 namespace gdrkit::diag {
 namespace {
 
-class GuardedThread : public testing::Test {
+class GuardedThread : public testing::Test, protected topology::WrittenMachine {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "guarded.XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    std::ofstream(folder_ + "/file") << "as it was";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-
-  std::string folder_;
+  GuardedThread() { put("/file", "as it was"); }
+  [[nodiscard]] std::string path(const std::string& name) const { return root() + "/" + name; }
 };
 
 /// errno of an attempt inside; 0 when it succeeded.
@@ -51,7 +43,7 @@ TEST_F(GuardedThread, DeniesEveryCallThatChangesAFile) {
       [&] { return ::open(file.c_str(), O_WRONLY | O_APPEND); },
       [&] { return ::open(other.c_str(), O_RDWR | O_CREAT, 0600); },
       [&] { return ::creat(other.c_str(), 0600); },
-      [&] { return ::open(folder_.c_str(), O_TMPFILE | O_RDWR, 0600); },
+      [&] { return ::open(root().c_str(), O_TMPFILE | O_RDWR, 0600); },
       [&] { return ::unlink(file.c_str()); },
       [&] { return ::rename(file.c_str(), other.c_str()); },
       [&] { return ::symlink(file.c_str(), other.c_str()); },
@@ -59,7 +51,7 @@ TEST_F(GuardedThread, DeniesEveryCallThatChangesAFile) {
       [&] { return ::mkfifo(other.c_str(), 0600); },
       [&] { return ::truncate(file.c_str(), 0); },
       [&] { return ::chmod(file.c_str(), 0777); },
-      [&] { return ::rmdir(folder_.c_str()); },
+      [&] { return ::rmdir(root().c_str()); },
       [] { return static_cast<int>(::syscall(SYS_open_by_handle_at, -1, nullptr, O_WRONLY)); },
       [] { return static_cast<int>(::syscall(452, AT_FDCWD, nullptr, 0777, 0)); },       // fchmodat2
       [] { return static_cast<int>(::syscall(463, AT_FDCWD, "", 0, "", nullptr, 0)); },  // setxattrat

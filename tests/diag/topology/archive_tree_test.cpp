@@ -7,10 +7,10 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include "diag/topology/machine_view.hpp"
 #include "support/tar_bytes.hpp"
+#include "written_machine.hpp"
 
 namespace gdrkit::diag::topology {
 namespace {
@@ -154,11 +154,9 @@ TEST(ArchiveTree, LimitsDepthAndFileCount) {
 }
 
 TEST(ArchiveTree, OpensOnlyFilesAndPipes) {
-  namespace files = std::filesystem;
-  std::string pattern = (files::temp_directory_path() / "gdrkit-archive-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-  const std::string path = pattern + "/x.tar";
-  std::ofstream(path, std::ios::binary) << TarBytes().file("a", "in a file").bytes();
+  const WrittenMachine folder;
+  folder.put("/x.tar", TarBytes().file("a", "in a file").bytes());
+  const std::string path = folder.root() + "/x.tar";
   const auto view = MachineView::open(path);
   ASSERT_TRUE(view.has_value()) << view.error().text();
   EXPECT_EQ(view->text("/a").value, "in a file");
@@ -174,11 +172,10 @@ TEST(ArchiveTree, OpensOnlyFilesAndPipes) {
   const auto device = MachineView::open("/dev/zero");
   ASSERT_FALSE(device.has_value());
   EXPECT_NE(std::string(device.error().text()).find("neither a directory nor a tar archive"), std::string::npos);
-  files::resize_file(path, ArchiveTree::size_limit + 1);
+  std::filesystem::resize_file(path, ArchiveTree::size_limit + 1);
   const auto large = MachineView::open(path);
   ASSERT_FALSE(large.has_value());
   EXPECT_EQ(large.error().errno_value, EFBIG);
-  files::remove_all(pattern);
 }
 
 TEST(ArchiveTree, DamagedListOfRecordedFactsIsAnError) {

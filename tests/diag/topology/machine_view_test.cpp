@@ -7,47 +7,19 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "written_machine.hpp"
 
 namespace gdrkit::diag::topology {
 namespace {
 
 namespace files = std::filesystem;
 
-/// A tree for one test: the root is `root`; next to it is a file that must not be accessible.
-class MachineViewTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (files::temp_directory_path() / "gdrkit-view-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    base_ = pattern;
-    files::create_directory(root());
-    write(base_ / "outside", "canary");
-  }
-  void TearDown() override { files::remove_all(base_); }
-
-  [[nodiscard]] files::path root() const { return base_ / "root"; }
-  static void write(const files::path& path, const std::string& content) {
-    files::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << content;
-  }
-  void put(const std::string& path, const std::string& content) const { write(root() / path, content); }
-  void link(const std::string& target, const std::string& path) const {
-    files::create_directories((root() / path).parent_path());
-    files::create_symlink(target, root() / path);
-  }
-  [[nodiscard]] MachineView view() const {
-    auto opened = MachineView::open(root().string());
-    EXPECT_TRUE(opened.has_value()) << opened.error().text();
-    return *opened;
-  }
-
-  files::path base_;
-};
+class MachineViewTest : public testing::Test, protected WrittenMachine {};
 
 TEST_F(MachineViewTest, ReadsBytesFromAnOffsetOn) {
-  put("lib", "0123456789");
+  put("/lib", "0123456789");
   const MachineView machine = view();
   EXPECT_EQ(machine.bytes_at("/lib", 4, 3).value, (std::vector<std::uint8_t>{'4', '5', '6'}));
   EXPECT_EQ(machine.bytes_at("/lib", 8, 100).value, (std::vector<std::uint8_t>{'8', '9'}));
@@ -63,26 +35,26 @@ TEST_F(MachineViewTest, FindsWordsAcrossChunksOfALargeFile) {
   const std::string words = "ib_register_peer_memory_client";
   for (const std::size_t before :
        {std::size_t{0}, std::size_t{65536} - 7, 3 * std::size_t{65536} + 1, std::size_t{5'000'000}}) {
-    put("kallsyms", std::string(before, 'x') + words + std::string(70000, 'y'));
+    put("/kallsyms", std::string(before, 'x') + words + std::string(70000, 'y'));
     EXPECT_TRUE(view().holds("/kallsyms", words).value) << before;
     EXPECT_FALSE(view().holds("/kallsyms", words + "z").value) << before;
   }
   const auto absent = view().holds("/none", words);
   EXPECT_TRUE(absent.is_absent() && !absent.value);
-  put("gdrkit-recording", "unreadable /kallsyms\n");
+  put("/gdrkit-recording", "unreadable /kallsyms\n");
   EXPECT_EQ(view().holds("/kallsyms", words).outcome, Outcome::unreadable);
 }
 
 TEST_F(MachineViewTest, FailsOnAFileThatExceedsTheScanLimit) {
-  put("huge", "");
-  files::resize_file(root() / "huge", MachineView::scan_limit + 1);
+  put("/huge", "");
+  files::resize_file(root() + "/huge", MachineView::scan_limit + 1);
   EXPECT_EQ(view().holds("/huge", "words").outcome, Outcome::malformed);
 }
 
 TEST_F(MachineViewTest, ReadsTextLinesNumbersNamesAndBytes) {
-  put("sys/a/number", " 0x1f \n");
-  put("sys/a/minus", "-1\n");
-  put("sys/a/text", "one\ntwo\n");
+  put("/sys/a/number", " 0x1f \n");
+  put("/sys/a/minus", "-1\n");
+  put("/sys/a/text", "one\ntwo\n");
   const MachineView machine = view();
   EXPECT_EQ(machine.number("/sys/a/number").value, 31);
   EXPECT_EQ(machine.number("/sys/a/minus").value, -1);
@@ -94,26 +66,26 @@ TEST_F(MachineViewTest, ReadsTextLinesNumbersNamesAndBytes) {
 }
 
 TEST_F(MachineViewTest, SeesChangedFilesAndRecreatedFolders) {
-  put("a/b/file", "1");
+  put("/a/b/file", "1");
   const MachineView machine = view();
   EXPECT_EQ(machine.number("/a/b/file").value, 1);
-  put("a/b/file", "2");
-  put("a/b/other", "3");
+  put("/a/b/file", "2");
+  put("/a/b/other", "3");
   EXPECT_EQ(machine.number("/a/b/file").value, 2);
   EXPECT_EQ(machine.number("/a/b/other").value, 3);
-  files::remove_all(root() / "a");
+  remove("/a");
   EXPECT_TRUE(machine.number("/a/b/file").is_absent());
-  put("a/b/file", "4");
+  put("/a/b/file", "4");
   EXPECT_EQ(machine.number("/a/b/file").value, 4);
   EXPECT_TRUE(machine.line("/a/b/file/x").is_absent());
   EXPECT_TRUE(machine.names("/a/b").is_found());
 }
 
 TEST_F(MachineViewTest, FindsTheSameFileByEveryPath) {
-  put("a/b/file", "1");
-  put("c/file", "2");
-  link("../a/b", "c/link");
-  link("/c/file", "a/b/up");
+  put("/a/b/file", "1");
+  put("/c/file", "2");
+  link("/c/link", "../a/b");
+  link("/a/b/up", "/c/file");
   const MachineView machine = view();
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(machine.number("/c/link/file").value, 1);
@@ -126,13 +98,13 @@ TEST_F(MachineViewTest, FindsTheSameFileByEveryPath) {
 }
 
 TEST_F(MachineViewTest, DistinguishesAbsentUnreadableAndMalformed) {
-  put("empty", "");
-  put("binary", std::string("a\0b", 3));
-  put("words", "12 of them");
-  put("large", std::string(MachineView::text_limit + 1, 'x'));
-  put("fits", std::string(MachineView::text_limit, 'x'));
-  put("refused", "secret");
-  put("gdrkit-recording", "# what a copy lacks\nunreadable /refused\nunreadable /closed\n");
+  put("/empty", "");
+  put("/binary", std::string("a\0b", 3));
+  put("/words", "12 of them");
+  put("/large", std::string(MachineView::text_limit + 1, 'x'));
+  put("/fits", std::string(MachineView::text_limit, 'x'));
+  put("/refused", "secret");
+  put("/gdrkit-recording", "# what a copy lacks\nunreadable /refused\nunreadable /closed\n");
   const MachineView machine = view();
   EXPECT_EQ(machine.text("/none").outcome, Outcome::absent);
   EXPECT_EQ(machine.text("/empty/below").outcome, Outcome::absent) << "a file is not a folder";
@@ -152,12 +124,14 @@ TEST_F(MachineViewTest, DistinguishesAbsentUnreadableAndMalformed) {
 }
 
 TEST_F(MachineViewTest, NeverLeavesItsRoot) {
-  put("outside", "inside");
-  put("sys/file", "here");
-  link("../../../../../outside", "sys/up");
-  link("/outside", "sys/absolute");
-  link(base_.string() + "/outside", "sys/named");
-  link("..", "parent");
+  put("/outside", "inside");
+  put("/sys/file", "here");
+  link("/sys/up", "../../../../../outside");
+  link("/sys/absolute", "/outside");
+  const WrittenMachine other;
+  other.put("/outside", "canary");
+  link("/sys/named", other.root() + "/outside");
+  link("/parent", "..");
   const MachineView machine = view();
   for (const char* path : {"/sys/up", "/sys/absolute", "/../outside", "/parent/parent/../outside", "outside"}) {
     EXPECT_EQ(machine.text(path).value, "inside") << path;
@@ -167,8 +141,8 @@ TEST_F(MachineViewTest, NeverLeavesItsRoot) {
 }
 
 TEST_F(MachineViewTest, ResolvesLinksLikeTheMachine) {
-  put("sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/vendor", "0x10de\n");
-  link("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0", "sys/bus/pci/devices/0000:01:00.0");
+  put("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/vendor", "0x10de\n");
+  link("/sys/bus/pci/devices/0000:01:00.0", "../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0");
   const MachineView machine = view();
   EXPECT_EQ(machine.resolved("/sys/bus/pci/devices/0000:01:00.0").value,
             "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0");
@@ -177,12 +151,12 @@ TEST_F(MachineViewTest, ResolvesLinksLikeTheMachine) {
 }
 
 TEST_F(MachineViewTest, TerminatesInLoopsAndDeepFolders) {
-  link("b", "a");
-  link("a", "b");
-  link("loop/loop", "loop");
+  link("/a", "b");
+  link("/b", "a");
+  link("/loop", "loop/loop");
   std::string deep;
   for (std::size_t i = 0; i < MachineView::depth_limit + 10; ++i) deep += "/d";
-  put(deep.substr(1) + "/file", "x");
+  put(deep + "/file", "x");
   const MachineView machine = view();
   EXPECT_EQ(machine.text("/a").outcome, Outcome::malformed);
   EXPECT_EQ(machine.text("/loop").outcome, Outcome::malformed);
@@ -190,10 +164,10 @@ TEST_F(MachineViewTest, TerminatesInLoopsAndDeepFolders) {
 }
 
 TEST_F(MachineViewTest, InspectsNodesWithoutOpeningThem) {
-  put("file", "x");
-  ASSERT_EQ(::mkfifo((root() / "pipe").c_str(), 0644), 0);
-  put("gdrkit-recording", "character_device /dev/nvidia0 195 0 0660 0 44\n");
-  files::create_directory(root() / "dev");
+  put("/file", "x");
+  ASSERT_EQ(::mkfifo((root() + "/pipe").c_str(), 0644), 0);
+  put("/gdrkit-recording", "character_device /dev/nvidia0 195 0 0660 0 44\n");
+  files::create_directory(root() + "/dev");
   const MachineView machine = view();
   EXPECT_EQ(machine.node("/file").value.kind, NodeKind::file);
   EXPECT_EQ(machine.node("/").value.kind, NodeKind::folder);
@@ -211,13 +185,14 @@ TEST_F(MachineViewTest, InspectsNodesWithoutOpeningThem) {
 }
 
 TEST_F(MachineViewTest, RejectsAnInvalidRootAndADamagedList) {
-  const auto none = MachineView::open((base_ / "none").string());
+  const auto none = MachineView::open(root() + "/none");
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().errno_value, ENOENT);
-  EXPECT_FALSE(MachineView::open((base_ / "outside").string()).has_value());
+  put("/file", "x");
+  EXPECT_FALSE(MachineView::open(root() + "/file").has_value());
   for (const char* line : {"unreadable\n", "character_device /dev/x 1 2 999 0 0\n", "what /is/this\n"}) {
-    put("gdrkit-recording", line);
-    const auto damaged = MachineView::open(root().string());
+    put("/gdrkit-recording", line);
+    const auto damaged = MachineView::open(root());
     ASSERT_FALSE(damaged.has_value()) << line;
     EXPECT_NE(std::string(damaged.error().text()).find("line 1 of gdrkit-recording"), std::string::npos);
   }

@@ -95,10 +95,12 @@ TEST(WorkedTree, OtherBroadcomSwitchesKeepTheirLevels) {
   EXPECT_EQ(Views(cascade(upper)->tree()).of("g0", "g1"), "PXB PXB PXB near");
 }
 
-TEST(WorkedTree, WorkstationWithARootPortForEach) {
-  const Views views(workstation()->tree());
-  for (const auto& [a, b] : {std::pair("g0", "g1"), std::pair("g0", "n0"), std::pair("g1", "n0")}) {
-    EXPECT_EQ(views.of(a, b), "PHB PHB PHB PHB");
+TEST(WorkedTree, WorkstationWithARootPortForEachAndFlatGuest) {
+  for (const auto& machine : {workstation(), flat_guest()}) {
+    const Views views(machine->tree());
+    for (const auto& [a, b] : {std::pair("g0", "g1"), std::pair("g0", "n0"), std::pair("g1", "n0")}) {
+      EXPECT_EQ(views.of(a, b), "PHB PHB PHB PHB");
+    }
   }
 }
 
@@ -107,13 +109,6 @@ TEST(WorkedTree, HostBridgesOfOneNumaNode) {
   EXPECT_EQ(views.of("g0", "n0"), "NODE PHB NODE NODE") << "NCCL does not distinguish host bridges of one node";
   EXPECT_EQ(views.of("g0", "n1"), "SYS SYS SYS SYS");
   EXPECT_EQ(views.of("n0", "n1"), "SYS SYS SYS SYS");
-}
-
-TEST(WorkedTree, FlatGuest) {
-  const Views views(flat_guest()->tree());
-  for (const auto& [a, b] : {std::pair("g0", "g1"), std::pair("g0", "n0"), std::pair("g1", "n0")}) {
-    EXPECT_EQ(views.of(a, b), "PHB PHB PHB PHB");
-  }
 }
 
 TEST(WorkedTree, GpuOnTheProcessorsOwnLink) {

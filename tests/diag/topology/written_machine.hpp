@@ -35,15 +35,15 @@ class WrittenMachine {
   void nvswitch(const std::string& where, int numa) { function(where, numa, "0x10de", "0x22a3", "0x068000", {}); }
   void adapter(const std::string& name, const std::string& where, int numa, const Files& more = {}) {
     function(where, numa, "0x15b3", "0x1021", "0x020700", more);
-    std::filesystem::create_directories(root_ / "sys/class/infiniband" / name);
-    std::filesystem::create_symlink("/sys/devices/" + where, root_ / "sys/class/infiniband" / name / "device");
+    link("/sys/class/infiniband/" + name + "/device", "/sys/devices/" + where);
   }
-  void put(const std::string& path, const std::string& text) const {
-    const auto place = root_ / path.substr(1);
-    std::filesystem::create_directories(place.parent_path());
-    std::ofstream(place) << text;
+  void put(const std::string& path, const std::string& text) const { std::ofstream(made_place(path)) << text; }
+  void link(const std::string& path, const std::string& target) const {
+    std::filesystem::create_symlink(target, made_place(path));
   }
   void remove(const std::string& path) const { std::filesystem::remove_all(root_ / path.substr(1)); }
+
+  [[nodiscard]] std::string root() const { return root_.string(); }
 
   /// Facts of every bridge that is added from now on.
   Files bridge_facts = {{"vendor", "0x8086"}, {"device", "0x352a"}};
@@ -77,13 +77,15 @@ class WrittenMachine {
     write(where, facts);
   }
   void write(const std::string& where, const Files& facts) const {
-    const std::string name = where.substr(where.rfind('/') + 1);
-    const auto list = root_ / "sys/bus/pci/devices";
-    std::filesystem::create_directories(list);
-    if (!std::filesystem::is_symlink(list / name)) {
-      std::filesystem::create_symlink("/sys/devices/" + where, list / name);
-    }
+    const std::string entry = "/sys/bus/pci/devices" + where.substr(where.rfind('/'));
+    if (!std::filesystem::is_symlink(root() + entry)) link(entry, "/sys/devices/" + where);
     for (const auto& [file, text] : facts) put("/sys/devices/" + where + "/" + file, text + "\n");
+  }
+  /// Creates the directories above the path, and returns where it is.
+  [[nodiscard]] std::filesystem::path made_place(const std::string& path) const {
+    const auto place = root_ / path.substr(1);
+    std::filesystem::create_directories(place.parent_path());
+    return place;
   }
 
   std::filesystem::path root_;
