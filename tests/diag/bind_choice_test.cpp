@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 
 namespace gdrkit::diag::bind {
 namespace {
+
+using testing::HasSubstr;
 
 Lookup of(const std::map<std::string, std::string>& variables) {
   return [variables](const char* name) -> std::optional<std::string> {
@@ -48,13 +51,10 @@ TEST(LocalRankOf, UsesTheInnerLauncherAndReportsTheOuter) {
 }
 
 TEST(LocalRankOf, RejectsMissingAndInvalidRanks) {
-  EXPECT_NE(refusal([] { (void)find_local_rank(of({})); }).find("OMPI_COMM_WORLD_LOCAL_RANK"), std::string::npos);
+  EXPECT_THAT(refusal([] { (void)find_local_rank(of({})); }), HasSubstr("OMPI_COMM_WORLD_LOCAL_RANK"));
   for (const char* text : {"-1", "1x", "one", "99999999999999999999999"}) {
-    EXPECT_NE(refusal([&] {
-                (void)find_local_rank(of({{"LOCAL_RANK", text}}));
-              }).find("is not a rank"),
-              std::string::npos)
-        << text;
+    const auto find = [&] { (void)find_local_rank(of({{"LOCAL_RANK", text}})); };
+    EXPECT_THAT(refusal(find), HasSubstr("is not a rank")) << text;
   }
 }
 
@@ -90,11 +90,10 @@ TEST(VisibleDevicesOf, AmbiguousValuesAreRejectedWithTheReason) {
       {"", "hides all"},     {"-1", "hides all"},      {"7", "hides all"}, {"0,0", "twice"},
       {"GPU-aa", "several"}, {"GPU-cc", "no GPU has"}, {"MIG-1234", "MIG"}};
   for (const auto& [text, part] : cases) {
-    const std::string found = refusal([&, text = text] { (void)visible(text, equal, false); });
-    EXPECT_NE(found.find(part), std::string::npos) << text << ": " << found;
+    EXPECT_THAT(refusal([&, text = text] { (void)visible(text, equal, false); }), HasSubstr(part)) << text;
   }
-  EXPECT_NE(refusal([] { (void)visible("0", different, false); }).find("PCI_BUS_ID"), std::string::npos);
-  EXPECT_NE(refusal([] { (void)visible("GPU-a", {{"", "1", {}}}, false); }).find("found no UUID"), std::string::npos);
+  EXPECT_THAT(refusal([] { (void)visible("0", different, false); }), HasSubstr("PCI_BUS_ID"));
+  EXPECT_THAT(refusal([] { (void)visible("GPU-a", {{"", "1", {}}}, false); }), HasSubstr("found no UUID"));
 }
 
 TEST(VisibleDevicesOf, NumbersIndexTheGpusThatCanBeOpened) {
@@ -102,17 +101,14 @@ TEST(VisibleDevicesOf, NumbersIndexTheGpusThatCanBeOpened) {
   EXPECT_EQ(parse_visible_devices("1,0", equal, {0, 2}, false).gpus, (Positions{2, 0}));
   EXPECT_EQ(parse_visible_devices("0,2", equal, {0, 2}, false).gpus, (Positions{0}));  // there is no third GPU
   EXPECT_EQ(parse_visible_devices("0", different, {1}, false).gpus, (Positions{1}));  // a single GPU is always in order
-  EXPECT_NE(refusal([] {
-              (void)parse_visible_devices("GPU-aa11", equal, {1, 2}, false);
-            }).find("cannot open"),
-            std::string::npos);
+  EXPECT_THAT(refusal([] { (void)parse_visible_devices("GPU-aa11", equal, {1, 2}, false); }), HasSubstr("cannot open"));
 }
 
 TEST(VisibleDevicesOf, AMigInstanceBelongsToTheGpuInItsNameOrToTheOnlyGpu) {
   EXPECT_EQ(visible("MIG-GPU-bb33/1/0", equal, false).gpus, (Positions{2}));
   EXPECT_EQ(parse_visible_devices("MIG-12ab,MIG-34cd", equal, {1}, false).gpus, (Positions{1}));
   EXPECT_TRUE(parse_visible_devices("MIG-12ab", equal, {1}, false).is_one_by_uuid);
-  EXPECT_NE(refusal([] { (void)visible("MIG-GPU-cc/1/0", equal, false); }).find("no GPU has"), std::string::npos);
+  EXPECT_THAT(refusal([] { (void)visible("MIG-GPU-cc/1/0", equal, false); }), HasSubstr("no GPU has"));
 }
 
 TEST(UsableGpusOf, ContainGpusWhoseNodesCanBeOpened) {
@@ -157,7 +153,7 @@ TEST(GpuChoiceOf, AConstrainedJobNumbersOnlyTheGpusItCanOpen) {
             5u);
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}, {4, 6}, true}).gpu(), 6u);
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}}, {4, 6}, true}).gpu(), 6u);
-  EXPECT_NE((Job{{{"LOCAL_RANK", "2"}}, {4, 6}, true}).refused().find("only 2 GPUs"), std::string::npos);
+  EXPECT_THAT((Job{{{"LOCAL_RANK", "2"}}, {4, 6}, true}).refused(), HasSubstr("only 2 GPUs"));
   // Variables of another node do not matter if access to the device nodes was tested.
   EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_JOB_GPUS", "0"}, {"CUDA_VISIBLE_DEVICES", "0"}}, {5}, true}).gpu(),
             5u);
@@ -175,7 +171,7 @@ TEST(GpuChoiceOf, ASlurmTaskWithItsOwnGpuUsesIt) {
   EXPECT_EQ((Job{global, {0, 1, 2, 3, 4, 5, 6, 7}, true}).gpu(), 6u);  // without control groups
   auto of_mpirun = own_group;
   of_mpirun["OMPI_COMM_WORLD_LOCAL_RANK"] = "2";
-  EXPECT_NE((Job{of_mpirun, {6}, true}).refused().find("only 1 GPU"), std::string::npos);
+  EXPECT_THAT((Job{of_mpirun, {6}, true}).refused(), HasSubstr("only 1 GPU"));
 }
 
 TEST(GpuChoiceOf, UsesSlurmNumbersWithoutAnOpenTest) {
@@ -188,21 +184,19 @@ TEST(GpuChoiceOf, UsesSlurmNumbersWithoutAnOpenTest) {
   EXPECT_EQ(job("1", "0-3", "0,1,2,3").gpu(), 1u);
   EXPECT_EQ(job("0", "5", "0").choice().why, "SLURM_LOCALID=0 in SLURM_STEP_GPUS=5");
   EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_JOB_GPUS", "3"}, {"CUDA_VISIBLE_DEVICES", "0"}}}).gpu(), 3u);
-  EXPECT_NE(job("0", "1,2", "1")
-                .refused()
-                .find("the choice depends on whether CUDA counts all GPUs or only those of SLURM_STEP_GPUS=1,2"),
-            std::string::npos);
-  EXPECT_NE(job("0", "5", "3").refused().find("is not in SLURM_STEP_GPUS=5"), std::string::npos);
-  EXPECT_NE(job("0", "9", "0").refused().find("this machine has only 8 GPUs"), std::string::npos);
-  EXPECT_NE(job("0", "gpu5", "0").refused().find("not a list of numbers"), std::string::npos);
-  EXPECT_NE(job("3", "5", "0").refused().find("only 1 GPU (CUDA_VISIBLE_DEVICES)"), std::string::npos);
+  EXPECT_THAT(job("0", "1,2", "1").refused(),
+              HasSubstr("the choice depends on whether CUDA counts all GPUs or only those of SLURM_STEP_GPUS=1,2"));
+  EXPECT_THAT(job("0", "5", "3").refused(), HasSubstr("is not in SLURM_STEP_GPUS=5"));
+  EXPECT_THAT(job("0", "9", "0").refused(), HasSubstr("this machine has only 8 GPUs"));
+  EXPECT_THAT(job("0", "gpu5", "0").refused(), HasSubstr("not a list of numbers"));
+  EXPECT_THAT(job("3", "5", "0").refused(), HasSubstr("only 1 GPU (CUDA_VISIBLE_DEVICES)"));
 }
 
 TEST(GpuChoiceOf, RejectsConflictsWithSlurmInUnconstrainedJobs) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "5"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.is_proven = true;
-  EXPECT_NE(job.refused().find("the GPU that CUDA selects (CUDA_VISIBLE_DEVICES=0) is not in SLURM_STEP_GPUS=5"),
-            std::string::npos);
+  EXPECT_THAT(job.refused(),
+              HasSubstr("the GPU that CUDA selects (CUDA_VISIBLE_DEVICES=0) is not in SLURM_STEP_GPUS=5"));
   job.variables["CUDA_VISIBLE_DEVICES"] = "5";
   EXPECT_EQ(job.gpu(), 5u);
 }
@@ -210,8 +204,8 @@ TEST(GpuChoiceOf, RejectsConflictsWithSlurmInUnconstrainedJobs) {
 TEST(GpuChoiceOf, SlurmNumbersAreAmbiguousOutsidePciOrder) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.gpus[1].minor = 2;
-  EXPECT_NE(job.refused().find("1 in SLURM_STEP_GPUS=1 is ambiguous: /dev/nvidia1, or in PCI order /dev/nvidia2"),
-            std::string::npos);
+  EXPECT_THAT(job.refused(),
+              HasSubstr("1 in SLURM_STEP_GPUS=1 is ambiguous: /dev/nvidia1, or in PCI order /dev/nvidia2"));
   job.usable = {1};
   job.is_proven = true;
   EXPECT_EQ(job.gpu(), 1u);
