@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Runs the tests of `gdrkit bandwidth` on devices that fail in every step.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,9 +14,9 @@
 namespace gdrkit::measure::bandwidth {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+using testing::HasSubstr;
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
 class BandwidthRun : public testing::Test {
  protected:
@@ -40,12 +41,21 @@ class BandwidthRun : public testing::Test {
     return std::make_unique<Gpus>(std::move(devices), cli::NumaChoice{cli::NumaChoice::Kind::keep, {}});
   }
 
+  /// GPUs and the parts that tests on them share.
+  struct Bench {
+    std::unique_ptr<Gpus> gpus;
+    const RunOptions& options;
+    BufferPool pool{gpus.get()};
+    Pattern pattern{gpus.get(), &pool};
+    CellRun cells{gpus.get(), &pool, &pattern, options};
+  };
+
+  TestReport run(Bench* bench, const TestCase& test) {
+    return run_test(test, bench->gpus.get(), &bench->cells, user_options_);
+  }
   TestReport run(const std::string& name, int count) {
-    const auto gpus = open(count);
-    BufferPool pool(gpus.get());
-    Pattern pattern(gpus.get(), &pool);
-    CellRun run(gpus.get(), &pool, &pattern, options_);
-    return run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_);
+    Bench bench{open(count), options_};
+    return run(&bench, *select_tests({name}, {}).front());
   }
 
   Faults faults_;
@@ -54,12 +64,9 @@ class BandwidthRun : public testing::Test {
 };
 
 TEST_F(BandwidthRun, EveryTestPassesWithACompleteMatrix) {
-  const auto gpus = open(3);
-  BufferPool pool(gpus.get());
-  Pattern pattern(gpus.get(), &pool);
-  CellRun run(gpus.get(), &pool, &pattern, options_);
+  Bench bench{open(3), options_};
   for (const TestCase& test : test_cases()) {
-    const TestReport report = run_test(test, gpus.get(), &run, user_options_);
+    const TestReport report = run(&bench, test);
     EXPECT_EQ(report.status, Status::passed) << test.name << ": " << report.reason;
     const bool is_pairs = test.family == Family::pair || test.family == Family::pair_latency;
     ASSERT_EQ(report.matrices.size(), test.family == Family::pair && test.is_bidirectional ? 3u : 1u) << test.name;
@@ -103,8 +110,7 @@ TEST_F(BandwidthRun, ReportsCopyAndOffsetOfWrongData) {
   faults_.is_copy_wrong = true;
   const TestReport report = run("device_to_host_memcpy_ce", 1);
   EXPECT_EQ(report.status, Status::error);
-  EXPECT_TRUE(says(report.reason, "from GPU 0 to the host wrote wrong data at offset 1044480 of 1048576"))
-      << report.reason;
+  EXPECT_THAT(report.reason, HasSubstr("from GPU 0 to the host wrote wrong data at offset 1044480 of 1048576"));
   EXPECT_EQ(run("host_to_device_bidirectional_memcpy_ce", 1).status, Status::error)
       << "the copies that run at the same time are checked, too";
   options_.is_verified = false;
@@ -114,22 +120,19 @@ TEST_F(BandwidthRun, ReportsCopyAndOffsetOfWrongData) {
 class BandwidthFault : public BandwidthRun, public testing::WithParamInterface<std::pair<const char*, int>> {};
 
 TEST_P(BandwidthFault, ReportsTheFailedStepWithoutHanging) {
-  const auto gpus = open(2);
-  BufferPool pool(gpus.get());
-  Pattern pattern(gpus.get(), &pool);
-  CellRun run(gpus.get(), &pool, &pattern, options_);
+  Bench bench{open(2), options_};
   std::tie(faults_.failing, faults_.calls_before_failure) = GetParam();
   const char* name = std::string(faults_.failing) == "copy_on_device_async" ? "device_to_device_memcpy_read_ce"
                                                                             : "all_to_host_bidirectional_memcpy_ce";
-  const TestReport report = run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_);
+  const TestCase& test = *select_tests({name}, {}).front();
+  const TestReport report = run(&bench, test);
   EXPECT_EQ(report.status, Status::error);
   EXPECT_GE(faults_.failures, 1);
-  EXPECT_TRUE(says(report.reason, "on purpose")) << report.reason;
+  EXPECT_THAT(report.reason, HasSubstr("on purpose"));
   EXPECT_TRUE(report.matrices.empty());
   EXPECT_EQ(faults_.streams, 0) << "their remaining work would run in the buffers of later tests";
   faults_.failing = "";
-  EXPECT_EQ(run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_).status, Status::passed)
-      << "later tests must not be affected";
+  EXPECT_EQ(run(&bench, test).status, Status::passed) << "later tests must not be affected";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -181,16 +184,13 @@ TEST_F(BandwidthRun, GateTimeoutInvalidatesTheResult) {
   for (const bool has_gpu_code : {true, false}) {
     faults_.has_gpu_code = has_gpu_code;
     faults_.is_slow = false;
-    const auto gpus = open(1);
-    EXPECT_EQ(gpus->why_no_kernels().empty(), has_gpu_code);
-    BufferPool pool(gpus.get());
-    Pattern pattern(gpus.get(), &pool);
     options_.gate_limit_ns = 1'000'000;
-    CellRun run(gpus.get(), &pool, &pattern, options_);
+    Bench bench{open(1), options_};
+    EXPECT_EQ(bench.gpus->why_no_kernels().empty(), has_gpu_code);
     faults_.is_slow = true;
-    const TestReport report = run_test(test_cases().front(), gpus.get(), &run, user_options_);
+    const TestReport report = run(&bench, test_cases().front());
     EXPECT_EQ(report.status, Status::error);
-    EXPECT_TRUE(says(report.reason, "not enqueued in time")) << report.reason;
+    EXPECT_THAT(report.reason, HasSubstr("not enqueued in time"));
   }
 }
 
@@ -214,7 +214,7 @@ TEST_F(BandwidthRun, WaivesTestsAndListsPairsWithoutPeerAccess) {
   faults_.reaches = [](int, int) { return false; };
   const TestReport report = run("one_to_all_write_ce", 2);
   EXPECT_EQ(report.status, Status::waived);
-  EXPECT_TRUE(says(report.reason, "GPU 0 -> GPU 1, GPU 1 -> GPU 0")) << report.reason;
+  EXPECT_THAT(report.reason, HasSubstr("GPU 0 -> GPU 1, GPU 1 -> GPU 0"));
   EXPECT_EQ(run("host_to_all_memcpy_ce", 2).status, Status::passed);
 }
 
@@ -224,10 +224,10 @@ TEST_F(BandwidthRun, LeavesMatrixCellsWithoutPeerAccessEmpty) {
   EXPECT_EQ(report.status, Status::passed) << report.reason;
   EXPECT_NE(measure::find_point(report.matrices[0], 0, 1), nullptr);
   EXPECT_EQ(measure::find_point(report.matrices[0], 0, 2), nullptr);
-  EXPECT_TRUE(says(report.note, "GPU 2 -> GPU 0")) << report.note;
+  EXPECT_THAT(report.note, HasSubstr("GPU 2 -> GPU 0"));
   testing::internal::CaptureStdout();
   print_test_end(report, user_options_);
-  EXPECT_TRUE(says(testing::internal::GetCapturedStdout(), "N/A"));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("N/A"));
 }
 
 TEST_F(BandwidthRun, TreatsDeniedPeerAccessAsMissing) {

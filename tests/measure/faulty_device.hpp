@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "platform/device/device.hpp"
@@ -46,8 +47,7 @@ class FaultyDevice final : public platform::Device {
     return guard("make_current", [&] { return inner_->make_current(); });
   }
   base::Result<platform::Allocation> allocate(platform::AllocationKind kind, std::size_t size) noexcept override {
-    if (is_failing("allocate")) return failure("allocate");
-    return inner_->allocate(kind, size);
+    return guard("allocate", [&] { return inner_->allocate(kind, size); });
   }
   base::Result<platform::DeviceMemory> memory() noexcept override { return inner_->memory(); }
   base::Status set_sync_memops(std::uint64_t address) noexcept override { return inner_->set_sync_memops(address); }
@@ -100,8 +100,7 @@ class FaultyDevice final : public platform::Device {
   base::Result<bool> is_finished(platform::Stream stream) noexcept override { return inner_->is_finished(stream); }
   base::Status synchronize_all() noexcept override { return inner_->synchronize_all(); }
   base::Result<platform::Event> create_event() noexcept override {
-    if (is_failing("create_event")) return failure("create_event");
-    return inner_->create_event();
+    return guard("create_event", [&] { return inner_->create_event(); });
   }
   base::Status destroy_event(platform::Event event) noexcept override { return inner_->destroy_event(event); }
   base::Status record(platform::Event event, platform::Stream stream) noexcept override {
@@ -133,8 +132,7 @@ class FaultyDevice final : public platform::Device {
     return guard("launch", [&] { return inner_->launch_host_function(stream, function, argument); });
   }
   base::Result<std::uint64_t> device_address(const void* host) noexcept override {
-    if (is_failing("device_address")) return failure("device_address");
-    return inner_->device_address(host);
+    return guard("device_address", [&] { return inner_->device_address(host); });
   }
   base::Result<int> attribute(platform::DeviceAttribute attribute) noexcept override {
     return inner_->attribute(attribute);
@@ -166,7 +164,7 @@ class FaultyDevice final : public platform::Device {
     return base::fail(EIO, "%s failed, %s", call, is_without_context ? "another device is current" : "on purpose");
   }
   template <class Function>
-  base::Status guard(const char* call, Function&& function) {
+  std::invoke_result_t<Function> guard(const char* call, Function&& function) {
     if (is_failing(call)) return failure(call);
     return function();
   }

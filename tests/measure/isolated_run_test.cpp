@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/sanity/isolated_run.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,7 +11,9 @@
 
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <new>
+#include <string>
 
 #include "measure/sanity/helper_process.hpp"
 #include "measure/sanity/verdict.hpp"
@@ -18,59 +21,58 @@
 namespace gdrkit::measure::sanity {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Matcher;
+
 constexpr double plenty_s = 30;
 
+/// Runs the body in isolation and checks the verdict and its reason.
+void expect_outcome(const std::function<void()>& body, Verdict verdict, const Matcher<std::string>& reason) {
+  const Outcome outcome = run_isolated(body, plenty_s);
+  EXPECT_EQ(outcome.verdict, verdict) << outcome.reason;
+  EXPECT_THAT(outcome.reason, reason);
+}
+
 TEST(IsolatedRun, PassesIfTheBodyReturns) {
-  const Outcome outcome = run_isolated([] {}, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::passed);
-  EXPECT_EQ(outcome.reason, "");
+  expect_outcome([] {}, Verdict::passed, IsEmpty());
 }
 
 TEST(IsolatedRun, RunsInASeparateProcess) {
   int value = 1;
-  const Outcome outcome = run_isolated([&] { value = 2; }, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::passed);
+  expect_outcome([&] { value = 2; }, Verdict::passed, IsEmpty());
   EXPECT_EQ(value, 1);
 }
 
 TEST(IsolatedRun, FailsACheckAndReportsItsTextAndValues) {
   testing::internal::CaptureStderr();
-  const Outcome outcome = run_isolated([] { SANITY_CHECK(1 + 1 == 3, "got %d", 2); }, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::failed);
-  EXPECT_NE(outcome.reason.find("Assertion \"1 + 1 == 3\" failed at isolated_run_test.cpp:"), std::string::npos);
-  EXPECT_NE(outcome.reason.find("got 2"), std::string::npos);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("failed at isolated_run_test.cpp"), std::string::npos);
+  expect_outcome([] { SANITY_CHECK(1 + 1 == 3, "got %d", 2); }, Verdict::failed,
+                 AllOf(HasSubstr("Assertion \"1 + 1 == 3\" failed at isolated_run_test.cpp:"), HasSubstr("got 2")));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("failed at isolated_run_test.cpp"));
 }
 
 TEST(IsolatedRun, FailsAnUnexpectedResult) {
-  const Outcome outcome = run_isolated([] { SANITY_RESULT(22, 0); }, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::failed);
-  EXPECT_NE(outcome.reason.find("got 22, expected 0"), std::string::npos) << outcome.reason;
+  expect_outcome([] { SANITY_RESULT(22, 0); }, Verdict::failed, HasSubstr("got 22, expected 0"));
 }
 
 TEST(IsolatedRun, WaivesWithTheReason) {
-  const Outcome outcome = run_isolated([] { waive("no such hardware"); }, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::waived);
-  EXPECT_EQ(outcome.reason, "no such hardware");
+  expect_outcome([] { waive("no such hardware"); }, Verdict::waived, "no such hardware");
 }
 
 TEST(IsolatedRun, WaivesCannotRunAndFailsOtherFailures) {
-  EXPECT_EQ(run_isolated([] { throw cli::Failure(cli::ExitCode::cannot_run, "x"); }, plenty_s).verdict,
-            Verdict::waived);
-  EXPECT_EQ(run_isolated([] { throw cli::Failure(cli::ExitCode::failed, "x"); }, plenty_s).verdict, Verdict::failed);
-  EXPECT_EQ(run_isolated([] { throw std::bad_alloc(); }, plenty_s).verdict, Verdict::failed);
+  const auto verdict_of = [](const std::function<void()>& body) { return run_isolated(body, plenty_s).verdict; };
+  EXPECT_EQ(verdict_of([] { throw cli::Failure(cli::ExitCode::cannot_run, "x"); }), Verdict::waived);
+  EXPECT_EQ(verdict_of([] { throw cli::Failure(cli::ExitCode::failed, "x"); }), Verdict::failed);
+  EXPECT_EQ(verdict_of([] { throw std::bad_alloc(); }), Verdict::failed);
 }
 
 TEST(IsolatedRun, FailsAfterASignalAndNamesIt) {
-  const Outcome outcome = run_isolated([] { ::kill(::getpid(), SIGKILL); }, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::failed);
-  EXPECT_NE(outcome.reason.find("signal 9"), std::string::npos) << outcome.reason;
+  expect_outcome([] { ::kill(::getpid(), SIGKILL); }, Verdict::failed, HasSubstr("signal 9"));
 }
 
 TEST(IsolatedRun, FailsAnyOtherExitCode) {
-  const Outcome outcome = run_isolated([] { ::_exit(3); }, plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::failed);
-  EXPECT_EQ(outcome.reason, "exit code 3");
+  expect_outcome([] { ::_exit(3); }, Verdict::failed, "exit code 3");
 }
 
 TEST(IsolatedRun, EndsTestsThatTimeOut) {
@@ -80,7 +82,7 @@ TEST(IsolatedRun, EndsTestsThatTimeOut) {
       },
       0.2);
   EXPECT_EQ(outcome.verdict, Verdict::failed);
-  EXPECT_NE(outcome.reason.find("timed out after 0.2 s"), std::string::npos);
+  EXPECT_THAT(outcome.reason, HasSubstr("timed out after 0.2 s"));
   EXPECT_LT(outcome.seconds, plenty_s);
 }
 
@@ -117,37 +119,29 @@ TEST(IsolatedRun, KillsRemainingProcessesOfATest) {
 }
 
 TEST(HelperProcess, FailureFailsTheTest) {
-  const Outcome outcome = run_isolated(
-      [] {
-        HelperProcess helper([](Talk*) { SANITY_CHECK(false, "in the helper"); });
-        helper.wait();
-      },
-      plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::failed);
-  EXPECT_NE(outcome.reason.find("in the helper"), std::string::npos) << outcome.reason;
+  const auto body = [] {
+    HelperProcess helper([](Talk*) { SANITY_CHECK(false, "in the helper"); });
+    helper.wait();
+  };
+  expect_outcome(body, Verdict::failed, HasSubstr("in the helper"));
 }
 
 TEST(HelperProcess, WaiverDuringACallWaivesTheTest) {
-  const Outcome outcome = run_isolated(
-      [] {
-        HelperProcess helper([](Talk*) { waive("not for two processes"); });
-        helper.talk().synchronize();
-      },
-      plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::waived);
-  EXPECT_EQ(outcome.reason, "not for two processes");
+  const auto body = [] {
+    HelperProcess helper([](Talk*) { waive("not for two processes"); });
+    helper.talk().synchronize();
+  };
+  expect_outcome(body, Verdict::waived, "not for two processes");
 }
 
 TEST(HelperProcess, TransfersDataInBothDirections) {
-  const Outcome outcome = run_isolated(
-      [] {
-        HelperProcess helper([](Talk* talk) { talk->send(talk->receive<int>() * 2); });
-        helper.talk().send(21);
-        SANITY_RESULT(helper.talk().receive<int>(), 42);
-        helper.wait();
-      },
-      plenty_s);
-  EXPECT_EQ(outcome.verdict, Verdict::passed) << outcome.reason;
+  const auto body = [] {
+    HelperProcess helper([](Talk* talk) { talk->send(talk->receive<int>() * 2); });
+    helper.talk().send(21);
+    SANITY_RESULT(helper.talk().receive<int>(), 42);
+    helper.wait();
+  };
+  expect_outcome(body, Verdict::passed, IsEmpty());
 }
 
 }  // namespace
