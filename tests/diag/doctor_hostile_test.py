@@ -124,6 +124,7 @@ class DoctorHostile(Test):
                     path.write_bytes(_damaged(content, chance))
                 ended = run("gdrkit", "doctor", "--root", folder, timeout=PATIENCE)
                 self.assertIn(ended.code, (0, 1, 3), (chosen, ended.err))
+                self.assertNotIn("\x1b", ended.out, chosen)
                 for path, content in zip(chosen, before):
                     path.write_bytes(content)
 
@@ -134,7 +135,8 @@ def _damaged(content, chance):
     return chance.choice([
         lambda: content[:at], lambda: content * 3, lambda: content[:at] + bytes(chance.randrange(256) for _ in range(8)) + content[at:],
         lambda: bytes(byte ^ (1 << chance.randrange(8) if chance.random() < 0.05 else 0) for byte in content),
-        lambda: b"-9223372036854775809\n", lambda: b"\n" * 5000, lambda: content[at:], lambda: b"0x" + b"f" * 40 + b"\n"])()
+        lambda: b"-9223372036854775809\n", lambda: b"\n" * 5000, lambda: content[at:], lambda: b"0x" + b"f" * 40 + b"\n",
+        lambda: chance.choice([b"-\n", b"0x\n", b"\x1b[2J\n", b"\0" * 64, bytes(range(256)), b"\xff" * 4096, b"9" * 400000])])()
 
 
 if __name__ == "__main__":

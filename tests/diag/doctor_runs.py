@@ -19,19 +19,12 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
 
 
-class Written:
+class Written(tempfile.TemporaryDirectory):
     """A machine in a separate folder during a with block."""
 
     def __init__(self, tree):
-        self.tree = tree
-
-    def __enter__(self):
-        self.folder = tempfile.mkdtemp(prefix="gdrkit-machine-", dir=MEMORY)
-        m.write(self.tree, self.folder)
-        return self.folder
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.folder)
+        super().__init__(prefix="gdrkit-machine-", dir=MEMORY)
+        m.write(tree, self.name)
 
 
 class Lent:
@@ -62,16 +55,22 @@ def run_on(tree, *arguments, **options):
         return run("gdrkit", *arguments, "--root", folder, **options)
 
 
-def examine(tree, *arguments):
-    """Exit code, and for each check its findings as (state, subject, text)."""
-    ended = run_on(tree, "doctor", "--json", *arguments)
+def findings_of(root, *arguments):
+    """Exit code, and for each check its findings."""
+    ended = run("gdrkit", "doctor", "--root", root, "--json", *arguments)
     if not ended.out:
         raise AssertionError(f"no document, exit code {ended.code}: {ended.err}")
     document = json.loads(ended.out)
     if document["exit_code"] != ended.code:
         raise AssertionError("the document names another exit code")
-    return ended.code, {check["id"]: [(f["state"], f["subject"], f["text"]) for f in check["findings"]]
-                        for check in document["checks"]}
+    return ended.code, {check["id"]: check["findings"] for check in document["checks"]}
+
+
+def examine(tree, *arguments):
+    """Exit code, and for each check its findings as (state, subject, text)."""
+    with Lent(tree) as folder:
+        code, found = findings_of(folder, *arguments)
+    return code, {check: [(f["state"], f["subject"], f["text"]) for f in findings] for check, findings in found.items()}
 
 
 def worst(findings):

@@ -5,7 +5,6 @@
 import importlib
 import json
 import pathlib
-import random
 import time
 import unittest
 
@@ -114,18 +113,6 @@ class DoctorMachines(Test):
         self.assertEqual(code, 1)
         self.assertEqual([(state, port) for state, port, _ in found["acs.redirect"]],
                          [("fail", f"0000:02:0{i}.0") for i in range(3)])
-
-    def test_survives_hostile_files(self):
-        chance = random.Random(20261122)
-        contents = [b"", b"\0" * 64, bytes(range(256)), b"9" * 400000, b"\xff" * 4096, b"-\n", b"0x\n", b"\x1b[2J\n",
-                    m.Link("/"), m.Link("."), m.Link("../" * 30 + "etc/passwd"), m.Link("/dev/zero")]
-        paths = sorted(m.server())
-        for _ in range(60):
-            changes = {path: chance.choice(contents) for path in chance.sample(paths, 12)}
-            ended = run_on(m.changed(m.server(), changes), "doctor")
-            self.assertIn(ended.code, (0, 1, 3), (changes.keys(), ended.err))
-            self.assertNotIn("\x1b", ended.out)
-            self.assertNotIn("root:", ended.out)
 
     def test_terminates_on_cyclic_capabilities(self):
         space = hostile.circling()

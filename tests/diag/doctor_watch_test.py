@@ -24,7 +24,7 @@ class Watched:
 
     def __init__(self, tree, *arguments, is_json=True):
         self.written = Written(tree)
-        self.folder = self.written.__enter__()
+        self.folder = self.written.name
         self.process = subprocess.Popen(
             [os.path.join(BIN, "gdrkit"), "doctor", "--root", self.folder, "--watch", "0.05", *(["--json"] if is_json else []), *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -36,7 +36,7 @@ class Watched:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
-        self.written.__exit__()
+        self.written.cleanup()
 
     def line(self):
         return json.loads(self.process.stdout.readline())

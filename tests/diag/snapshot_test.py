@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 import unittest
 
-from doctor_runs import TOP, Lent, m
+from doctor_runs import TOP, Lent, findings_of, m
 from doctor_trace_test import Trace, why_no_trace
 from program import Test, run, run_without_space
 from named import NAMED  # tests/fixtures/machines, which doctor_runs makes known
@@ -27,14 +27,6 @@ def packed(folder, archive, kind):
         tar.add(folder, ".")
 
 
-def findings(root, *arguments):
-    """Exit code and, for each check, its findings whole."""
-    ended = run("gdrkit", "doctor", "--root", root, "--json", *arguments)
-    assert ended.out, ended.err
-    document = json.loads(ended.out)
-    return ended.code, {check["id"]: check["findings"] for check in document["checks"]}
-
-
 # Python before 3.11.4 has no filters, later ones require one.
 EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
@@ -43,20 +35,20 @@ class SnapshotArchives(Test):
     def test_archive_has_the_same_findings_as_its_folder(self):
         for tree in (m.server(), m.as_user(), NAMED["vm-h200-1gpu"](), m.without_gpu()):
             with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
-                expected = findings(folder)
+                expected = findings_of(folder)
                 for kind in FORMATS:
                     packed(folder, other + "/x.tar", kind)
-                    self.assertEqual(findings(other + "/x.tar"), expected, kind)
+                    self.assertEqual(findings_of(other + "/x.tar"), expected, kind)
 
     def test_reads_gnu_tar_with_a_very_long_name(self):
         name = "/" + "n" * 200 + ".conf"
         tree = m.changed(m.server(), {"/etc/modules-load.d/gpu.conf": None, "/etc/modules-load.d" + name: "nvidia-peermem\n"})
         with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
-            expected = findings(folder)
+            expected = findings_of(folder)
             self.assertEqual({f["state"] for f in expected[1]["peer.autoload"]}, {"ok"})
             for kind in ("gnu", "pax"):
                 packed(folder, other + "/x.tar", kind)
-                self.assertEqual(findings(other + "/x.tar"), expected, kind)
+                self.assertEqual(findings_of(other + "/x.tar"), expected, kind)
 
     def test_damaged_archive_exits_with_4_and_the_position(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
@@ -123,20 +115,20 @@ class SnapshotRoundTrip(Test):
             with self.subTest(name), Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
                 archive, _ = snapshot("--root", folder)
                 pathlib.Path(other, "x.tar").write_bytes(archive)
-                self.assertEqual(findings(other + "/x.tar"), findings(folder))
+                self.assertEqual(findings_of(other + "/x.tar"), findings_of(folder))
                 if name not in ("server", "legacy-conflict", "container-ok"):
                     continue
                 self.assertEqual(snapshot("--root", other + "/x.tar")[0], archive, "a recording of a recording is itself")
                 with tarfile.open(other + "/x.tar") as tar:
                     tar.extractall(other + "/unpacked", **EXTRACTION)
-                self.assertEqual(findings(other + "/unpacked"), findings(folder))
+                self.assertEqual(findings_of(other + "/unpacked"), findings_of(folder))
 
     def test_this_machine_matches_its_recording(self):
         with tempfile.TemporaryDirectory() as other:
             ended = run("gdrkit", "snapshot", other + "/x.tar")
             self.assertEqual(ended.code, 3 if "could not be read" in ended.err else 0, ended.err)
             self.assertIn("gdrkit doctor --root", ended.out)
-            live, recorded = findings("/")[1], findings(other + "/x.tar")[1]
+            live, recorded = findings_of("/")[1], findings_of(other + "/x.tar")[1]
             for check in live:
                 self.assertEqual([(f["state"], f["subject"]) for f in live[check]],
                                  [(f["state"], f["subject"]) for f in recorded[check]], check)
@@ -385,7 +377,7 @@ class SnapshotRedaction(Test):
             archive, _ = snapshot("--root", folder, "--redact")
             again, _ = snapshot("--root", folder, "--redact")
             pathlib.Path(other, "x.tar").write_bytes(archive)
-            expected, found = findings(folder), findings(other + "/x.tar")
+            expected, found = findings_of(folder), findings_of(other + "/x.tar")
         hidden = set(self.SECRETS.values()) | {"b83fd2124c6e", "0a1f:072a"}
         for secret in hidden - {"wanda-thesis"}:
             self.assertNotIn(secret.encode("latin-1"), archive, secret)
@@ -453,7 +445,7 @@ class SnapshotRedaction(Test):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
             with self.subTest(name), Lent(NAMED[name]()) as folder, tempfile.TemporaryDirectory() as other:
                 pathlib.Path(other, "x.tar").write_bytes(snapshot("--root", folder, "--redact")[0])
-                expected, found = findings(folder), findings(other + "/x.tar")
+                expected, found = findings_of(folder), findings_of(other + "/x.tar")
                 self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
 
