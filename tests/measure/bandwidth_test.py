@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 import unittest
 
 from program import NOTE, Test, run
@@ -116,11 +115,8 @@ class Bandwidth(Test):
             self.assertEqual((series["unit"], series["better"]),
                              ("ns", "lower") if series["operation"] == "load" else ("GB/s", "higher"))
             self.assertTrue(all(len(point["rounds"]) == 3 and point["value"] > 0 for point in series["points"]))
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "result.json")
-            path.write_text(ended.out, encoding="utf-8")
-            ended = run("gdrkit", "report", path, "--output", path.with_name("page.html"))
-            self.assertEqual(ended.code, 0, ended.err)
+        ended = run("gdrkit", "report", "-", input=ended.out)
+        self.assertEqual(ended.code, 0, ended.err)
 
     @unittest.skipUnless(os.path.exists("/sys/devices/system/node/online"), "this system reports no NUMA nodes")
     def test_numa_all_prints_a_matrix_of_nodes(self):

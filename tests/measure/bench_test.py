@@ -10,10 +10,9 @@ import re
 import resource
 import signal
 import subprocess
-import tempfile
 import unittest
 
-from program import BIN, NOTE, Test, run, run_without_space, variables_with
+from program import BIN, NOTE, FolderTest, run, run_without_space, variables_with
 
 TINY = ("bench", "--quick", "--sizes", "8,4096", "--rounds", "3")
 POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minimum": (int, float),
@@ -26,7 +25,7 @@ TWO = {"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "2"}
 STEPS = {"open", "first_pin", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
 
 
-class Bench(Test):
+class Bench(FolderTest):
     def check_schema(self, document):
         self.assertEqual((document["schema_version"], document["tool"], document["emulated"]), (2, "bench", True))
         for field in ("version", "date", "backend", "machine", "place", "clock", "machine_noise", "settings"):
@@ -88,24 +87,23 @@ class Bench(Test):
         self.assertIn("fewer than two GPUs", ended.err)
 
     def test_table_describes_the_results_in_the_files(self):
-        with tempfile.TemporaryDirectory() as folder:
-            json_path, csv_path = (pathlib.Path(folder, name) for name in ("out.json", "out.csv"))
-            ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", json_path, "--csv", csv_path)
-            self.assertEqual(ended.code, 0, ended.err)
-            self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are those of ordinary memory ")
-            self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*without a GPU")
-            self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
-            self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
-            document = json.loads(json_path.read_text(encoding="utf-8"))
-            self.check_schema(document)
-            rows = list(csv.DictReader(csv_path.read_text(encoding="utf-8").splitlines()))
-            points = [(series["id"], point["x"], point["value"]) for series in document["series"]
-                      for point in series["points"]]
-            self.assertEqual(len(rows), len(points))
-            for row, (name, x, value) in zip(rows, points):
-                self.assertEqual((row["series"], float(row["x"])), (name, x))
-                self.assertAlmostEqual(float(row["value"]) / value, 1, places=6)
-            self.assertEqual(sorted(os.listdir(folder)), ["out.csv", "out.json"])
+        json_path, csv_path = self.path("out.json"), self.path("out.csv")
+        ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", json_path, "--csv", csv_path)
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are those of ordinary memory ")
+        self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*without a GPU")
+        self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
+        self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
+        document = json.loads(json_path.read_text(encoding="utf-8"))
+        self.check_schema(document)
+        rows = list(csv.DictReader(csv_path.read_text(encoding="utf-8").splitlines()))
+        points = [(series["id"], point["x"], point["value"]) for series in document["series"]
+                  for point in series["points"]]
+        self.assertEqual(len(rows), len(points))
+        for row, (name, x, value) in zip(rows, points):
+            self.assertEqual((row["series"], float(row["x"])), (name, x))
+            self.assertAlmostEqual(float(row["value"]) / value, 1, places=6)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["out.csv", "out.json"])
 
     def test_prints_progress_on_stderr_unless_quiet(self):
         self.assertIn("copies: ", run("gdrkit", *TINY, "--only", "copies").err)
@@ -148,17 +146,16 @@ class Bench(Test):
         self.assertIn("/dev/full", ended.err)
 
     def test_interrupted_run_keeps_the_old_file(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "out.json")
-            path.write_text("old", encoding="utf-8")
-            with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=variables_with(),
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-                process.stderr.readline()  # it has begun to measure
-                process.send_signal(signal.SIGINT)
-                process.communicate(timeout=60)
-            self.assertNotEqual(process.returncode, 0)
-            self.assertEqual(path.read_text(encoding="utf-8"), "old")
-            self.assertEqual(os.listdir(folder), ["out.json"])
+        path = self.path("out.json")
+        path.write_text("old", encoding="utf-8")
+        with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=variables_with(),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            process.stderr.readline()  # it has begun to measure
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(path.read_text(encoding="utf-8"), "old")
+        self.assertEqual(os.listdir(self.folder), ["out.json"])
 
     def test_sizes_other_than_powers_of_two_have_no_raw_loop(self):
         document, _ = self.json_of("bench", "--quick", "--sizes", "1000", "--rounds", "3", "--only", "copies")
@@ -166,17 +163,8 @@ class Bench(Test):
         self.assertTrue(any("powers of two" in note for note in document["notes"]), document["notes"])
 
 
-class BenchCompare(Test):
+class BenchCompare(FolderTest):
     ONLY = (*TINY, "--only", "copies")
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return pathlib.Path(self.folder, name)
-
     recorded = {}
 
     def record(self, *arguments):

@@ -3,25 +3,16 @@
 # SPDX-License-Identifier: MIT
 """Writes pages of results to a separate folder, and checks their common properties."""
 import json
-import pathlib
 import re
-import tempfile
 import xml.etree.ElementTree as ElementTree
 
-from program import Test, run
+from program import FolderTest, run
 
 # Attributes that make a browser fetch something, or run it.
 LOADING = {"src", "srcset", "action", "data", "poster", "background", "xlink:href", "style"}
 
 
-class ReportTest(Test):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return pathlib.Path(self.folder.name, name)
-
+class ReportTest(FolderTest):
     def write(self, name, content):
         text = content if isinstance(content, (str, bytes)) else json.dumps(content)
         self.path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
