@@ -13,7 +13,7 @@ import tempfile
 from doctor_runs import Lent
 from hostile import HOSTILE
 from named import NAMED
-from program import BIN, Test, main
+from program import BIN, FolderTest, main
 
 OPENING = "open,openat,openat2,creat"
 CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,"
@@ -63,8 +63,9 @@ def why_no_trace():
         return "this machine forbids tracing" if "ptrace" in Trace(["--version"], folder).err.lower() else ""
 
 
-class DoctorTrace(Test):
+class DoctorTrace(FolderTest):
     def setUp(self):  # not setUpClass, whose skip would count as "Ran 0 tests", a failure
+        super().setUp()
         if why := why_no_trace():
             self.skipTest(why)
 
@@ -76,43 +77,39 @@ class DoctorTrace(Test):
         self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [], shown)
 
     def test_the_doctor_opens_nothing_for_writing_on_any_machine(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, make in {**NAMED, **HOSTILE}.items():
-                with Lent(make()) as root:
-                    trace = Trace(["doctor", "--root", root], folder)
-                self.assertIn(trace.code, (0, 1, 3), (name, trace.err))
-                self.assert_changes_nothing(trace, name)
+        for name, make in {**NAMED, **HOSTILE}.items():
+            with Lent(make()) as root:
+                trace = Trace(["doctor", "--root", root], self.folder)
+            self.assertIn(trace.code, (0, 1, 3), (name, trace.err))
+            self.assert_changes_nothing(trace, name)
 
     def test_no_other_command_opens_anything_for_writing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name in ("dgx-h100-ok", "ws-acs-iommu", "vm-h100-1gpu", "empty", "loops", "junk"):
-                with Lent({**NAMED, **HOSTILE}[name]()) as root:
-                    for arguments, codes in OTHERS:
-                        trace = Trace([*arguments, "--root", root], folder)
-                        self.assertIn(trace.code, codes, (name, arguments, trace.err))
-                        self.assert_changes_nothing(trace, (name, arguments))
+        for name in ("dgx-h100-ok", "ws-acs-iommu", "vm-h100-1gpu", "empty", "loops", "junk"):
+            with Lent({**NAMED, **HOSTILE}[name]()) as root:
+                for arguments, codes in OTHERS:
+                    trace = Trace([*arguments, "--root", root], self.folder)
+                    self.assertIn(trace.code, codes, (name, arguments, trace.err))
+                    self.assert_changes_nothing(trace, (name, arguments))
 
     def test_nothing_is_opened_for_writing_on_this_machine(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for arguments in [("doctor",), *(arguments for arguments, _ in OTHERS)]:
-                self.assert_changes_nothing(Trace(arguments, folder), arguments)
+        for arguments in [("doctor",), *(arguments for arguments, _ in OTHERS)]:
+            self.assert_changes_nothing(Trace(arguments, self.folder), arguments)
 
     def test_level_probe_opens_only_listed_devices_for_writing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            trace = Trace(["doctor", "--level", "probe"], folder)
+        trace = Trace(["doctor", "--level", "probe"], self.folder)
         self.assertIn(trace.code, (0, 1, 3), trace.err)
         self.assert_changes_nothing(trace, "--level probe", except_for=PROBED)
 
     def test_probe_of_a_recording_uses_no_library_or_device(self):
-        with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
-            trace = Trace(["doctor", "--root", root, "--level", "probe"], folder)
+        with Lent(NAMED["dgx-h100-ok"]()) as root:
+            trace = Trace(["doctor", "--root", root, "--level", "probe"], self.folder)
         self.assert_changes_nothing(trace, "--level probe")
         self.assertEqual([line for line in trace.files_read() if re.search(r'"(/dev/|.*lib(cuda|nvidia-ml)\.so)', line)], [])
 
     def test_a_snapshot_opens_one_file_for_writing(self):
-        with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
-            place = os.path.join(folder, "node.tar")
-            trace = Trace(["snapshot", place, "--root", root], folder)
+        place = os.path.join(self.folder, "node.tar")
+        with Lent(NAMED["dgx-h100-ok"]()) as root:
+            trace = Trace(["snapshot", place, "--root", root], self.folder)
             self.assertEqual(trace.code, 0, trace.err)
             self.assertGreater(os.path.getsize(place), 1000)
             written = [re.search(r'"([^"]*)"', line).group(1) for line in trace.opened_for_writing()]
@@ -121,23 +118,21 @@ class DoctorTrace(Test):
 
     def test_a_recording_is_read_only_below_its_root(self):
         """Once the root is open, only open folders and single names are used."""
-        with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
-            opens = Trace(["doctor", "--root", root], folder).named(OPENING)
+        with Lent(NAMED["dgx-h100-ok"]()) as root:
+            opens = Trace(["doctor", "--root", root], self.folder).named(OPENING)
         first = [number for number, line in enumerate(opens) if f'"{root}"' in line][0]
         names = [re.search(r'\((AT_FDCWD|\d+), "([^"]*)"', line).groups() for line in opens[first + 1:]]
         self.assertGreater(len(names), 1000)
         self.assertEqual([(at, name) for at, name in names if at == "AT_FDCWD" or "/" in name or name == ".."], [])
 
     def test_trace_detects_a_write(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "trace")
-            subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c",
-                            f"open({os.path.join(folder, 'x')!r}, 'w')"], check=True)
-            with open(path, encoding="utf-8") as file:
-                self.assertTrue(any(WRITES.search(line) for line in file))
+        path = self.path("trace")
+        subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c", f"open({self.folder + '/x'!r}, 'w')"],
+                       check=True)
+        self.assertTrue(any(WRITES.search(line) for line in path.read_text(encoding="utf-8").splitlines()))
 
 
-class DoctorLimits(Test):
+class DoctorLimits(FolderTest):
     """The largest machines need little memory and few files; the number of files replaces a time limit."""
 
     def test_largest_machines_use_little_memory(self):
@@ -150,12 +145,11 @@ class DoctorLimits(Test):
     def test_largest_machines_open_a_bounded_number_of_files(self):
         if why := why_no_trace():
             self.skipTest(why)
-        with tempfile.TemporaryDirectory() as folder:
-            for name in ("dgx-h100-ok", "large"):
-                with Lent(NAMED[name]()) as root:
-                    trace = Trace(["doctor", "--root", root], folder)
-                self.assertGreater(len(trace.files_read()), 300, name)
-                self.assertLess(len(trace.files_read()), MOST_FILES, name)
+        for name in ("dgx-h100-ok", "large"):
+            with Lent(NAMED[name]()) as root:
+                trace = Trace(["doctor", "--root", root], self.folder)
+            self.assertGreater(len(trace.files_read()), 300, name)
+            self.assertLess(len(trace.files_read()), MOST_FILES, name)
 
 
 def _peak_kib(tree):

@@ -14,9 +14,9 @@ import tarfile
 import tempfile
 import unittest
 
-from doctor_runs import TOP, Lent, findings_of, m
+from doctor_runs import TOP, Lent, findings_of, m, run_on
 from doctor_trace_test import Trace, why_no_trace
-from program import Test, run, run_without_space
+from program import FolderTest, Test, run, run_without_space
 from named import NAMED  # tests/fixtures/machines, which doctor_runs makes known
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
@@ -31,49 +31,49 @@ def packed(folder, archive, kind):
 EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
-class SnapshotArchives(Test):
+class SnapshotArchives(FolderTest):
     def test_archive_has_the_same_findings_as_its_folder(self):
         for tree in (m.server(), m.as_user(), NAMED["vm-h200-1gpu"](), m.without_gpu()):
-            with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
+            with Lent(tree) as folder:
                 expected = findings_of(folder)
                 for kind in FORMATS:
-                    packed(folder, other + "/x.tar", kind)
-                    self.assertEqual(findings_of(other + "/x.tar"), expected, kind)
+                    packed(folder, self.path("x.tar"), kind)
+                    self.assertEqual(findings_of(self.path("x.tar")), expected, kind)
 
     def test_reads_gnu_tar_with_a_very_long_name(self):
         name = "/" + "n" * 200 + ".conf"
         tree = m.changed(m.server(), {"/etc/modules-load.d/gpu.conf": None, "/etc/modules-load.d" + name: "nvidia-peermem\n"})
-        with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(tree) as folder:
             expected = findings_of(folder)
             self.assertEqual({f["state"] for f in expected[1]["peer.autoload"]}, {"ok"})
             for kind in ("gnu", "pax"):
-                packed(folder, other + "/x.tar", kind)
-                self.assertEqual(findings_of(other + "/x.tar"), expected, kind)
+                packed(folder, self.path("x.tar"), kind)
+                self.assertEqual(findings_of(self.path("x.tar")), expected, kind)
 
     def test_damaged_archive_exits_with_4_and_the_position(self):
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
-            path = other + "/x.tar"
+        path = self.path("x.tar")
+        with Lent(m.server()) as folder:
             packed(folder, path, "ustar")
-            whole = pathlib.Path(path).read_bytes()
-            with tarfile.open(path) as tar:
-                second = tar.getmembers()[1].offset
-                end = max(member.offset_data + (member.size + 511) // 512 * 512 for member in tar.getmembers())
-            cases = [(whole[:end], f"truncated at byte {end}"), (whole[:100], "truncated at byte 0"), (b"", "truncated at byte 0"),
-                     (whole[:second] + b"?" + whole[second + 1:], f"checksum in the header at byte {second}"),
-                     (b"\x1f\x8b" + whole, f"gzip -dc {path}"), (b"some words\n" * 100, "as a tar archive: the file ")]
-            for content, words in cases:
-                pathlib.Path(path).write_bytes(content)
-                ended = run("gdrkit", "doctor", "--root", path)
-                self.assertEqual((ended.code, ended.out), (4, ""), words)
-                self.assertIn(words, ended.err)
+        whole = path.read_bytes()
+        with tarfile.open(path) as tar:
+            second = tar.getmembers()[1].offset
+            end = max(member.offset_data + (member.size + 511) // 512 * 512 for member in tar.getmembers())
+        cases = [(whole[:end], f"truncated at byte {end}"), (whole[:100], "truncated at byte 0"), (b"", "truncated at byte 0"),
+                 (whole[:second] + b"?" + whole[second + 1:], f"checksum in the header at byte {second}"),
+                 (b"\x1f\x8b" + whole, f"gzip -dc {path}"), (b"some words\n" * 100, "as a tar archive: the file ")]
+        for content, words in cases:
+            path.write_bytes(content)
+            ended = run("gdrkit", "doctor", "--root", path)
+            self.assertEqual((ended.code, ended.out), (4, ""), words)
+            self.assertIn(words, ended.err)
 
     def test_every_program_reads_a_recording_from_standard_input(self):
         def piped(content, *arguments):
             ended = run("gdrkit", *arguments, input=content, text=False)
             return ended.code, ended.out.decode("latin-1"), ended.err.decode()
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
-            packed(folder, other + "/x.tar", "ustar")
-            archive = pathlib.Path(other, "x.tar").read_bytes()
+        with Lent(m.server()) as folder:
+            packed(folder, self.path("x.tar"), "ustar")
+            archive = self.path("x.tar").read_bytes()
             for command in (["doctor", "--json"], ["topo", "--json"], ["env", "nccl", "--json"], ["bind", "--gpu", "0", "--dry-run"]):
                 code, out, err = piped(archive, *command, "--root", "-")
                 self.assertEqual((code, out), (0, run("gdrkit", *command, "--root", folder).out.replace(f'"{folder}"', '"-"')), err)
@@ -108,44 +108,41 @@ def members(archive):
         return {"/" + member.name: tar.extractfile(member).read() if member.isfile() else None for member in tar}
 
 
-class SnapshotRoundTrip(Test):
+class SnapshotRoundTrip(FolderTest):
     def test_recording_keeps_the_findings_of_every_machine(self):
         machines = {**{name: make() for name, make in NAMED.items()}, "server": m.server(), "user": m.as_user(), "without": m.without_gpu()}
         for name, tree in machines.items():
-            with self.subTest(name), Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
+            with self.subTest(name), Lent(tree) as folder:
                 archive, _ = snapshot("--root", folder)
-                pathlib.Path(other, "x.tar").write_bytes(archive)
-                self.assertEqual(findings_of(other + "/x.tar"), findings_of(folder))
+                self.path("x.tar").write_bytes(archive)
+                self.assertEqual(findings_of(self.path("x.tar")), findings_of(folder))
                 if name not in ("server", "legacy-conflict", "container-ok"):
                     continue
-                self.assertEqual(snapshot("--root", other + "/x.tar")[0], archive, "a recording of a recording is itself")
-                with tarfile.open(other + "/x.tar") as tar:
-                    tar.extractall(other + "/unpacked", **EXTRACTION)
-                self.assertEqual(findings_of(other + "/unpacked"), findings_of(folder))
+                self.assertEqual(snapshot("--root", self.path("x.tar"))[0], archive, "a recording of a recording is itself")
+                with tarfile.open(self.path("x.tar")) as tar:
+                    tar.extractall(self.path(name), **EXTRACTION)
+                self.assertEqual(findings_of(self.path(name)), findings_of(folder))
 
     def test_this_machine_matches_its_recording(self):
-        with tempfile.TemporaryDirectory() as other:
-            ended = run("gdrkit", "snapshot", other + "/x.tar")
-            self.assertEqual(ended.code, 3 if "could not be read" in ended.err else 0, ended.err)
-            self.assertIn("gdrkit doctor --root", ended.out)
-            live, recorded = findings_of("/")[1], findings_of(other + "/x.tar")[1]
-            for check in live:
-                self.assertEqual([(f["state"], f["subject"]) for f in live[check]],
-                                 [(f["state"], f["subject"]) for f in recorded[check]], check)
+        ended = run("gdrkit", "snapshot", self.path("x.tar"))
+        self.assertEqual(ended.code, 3 if "could not be read" in ended.err else 0, ended.err)
+        self.assertIn("gdrkit doctor --root", ended.out)
+        live, recorded = findings_of("/")[1], findings_of(self.path("x.tar"))[1]
+        for check in live:
+            self.assertEqual([(f["state"], f["subject"]) for f in live[check]],
+                             [(f["state"], f["subject"]) for f in recorded[check]], check)
 
     def test_two_recordings_of_one_machine_are_the_same_bytes(self):
         with Lent(m.server()) as folder:
             self.assertEqual(snapshot("--root", folder), snapshot("--root", folder))
 
 
-class SnapshotList(Test):
+class SnapshotList(FolderTest):
     """The checks and a snapshot access the same files, according to a trace."""
 
-    @staticmethod
-    def looked_at(folder, *arguments):
+    def looked_at(self, folder, *arguments):
         """Paths below the folder: all that were accessed, and the files that were opened."""
-        with tempfile.TemporaryDirectory() as other:
-            trace = Trace(arguments, other, "newfstatat,openat", ("-y", "-s", "4096"))
+        trace = Trace(arguments, self.folder, "newfstatat,openat", ("-y", "-s", "4096"))
         seen, opened = set(), set()
         for line in trace.lines:
             found = re.search(r'(newfstatat|openat)\(\d+<(' + re.escape(folder) + r'[^>]*)>, "([^"]+)", (\S*)', line)
@@ -183,7 +180,7 @@ class SnapshotList(Test):
             self.assertIn(" " + pattern + "\n", ended.out)
 
 
-class SnapshotContent(Test):
+class SnapshotContent(FolderTest):
     def test_level_probe_adds_results_of_vendor_libraries_or_the_reason(self):
         self.assertIn("/gdrkit/nvml.json", members(snapshot("--level", "cuda")[0]))
         files = members(snapshot("--level", "probe")[0])
@@ -234,22 +231,21 @@ class SnapshotContent(Test):
             self.assertNotIn("could not be read", snapshot("--root", folder, codes=(0,))[1])
 
     def test_recording_again_keeps_missing_files_missing(self):
-        with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as folder, tempfile.TemporaryDirectory() as other:
-            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar")
-            self.assertEqual((ended.code, os.listdir(other)), (3, ["x.tar"]))
-            self.assertIn("1 of ", ended.err)
-            again = run("gdrkit", "snapshot", "--root", other + "/x.tar", other + "/y.tar")
-            self.assertEqual((again.code, again.err), (3, ended.err))
+        ended = run_on(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE}), "snapshot", self.path("x.tar"))
+        self.assertEqual((ended.code, os.listdir(self.folder)), (3, ["x.tar"]))
+        self.assertIn("1 of ", ended.err)
+        again = run("gdrkit", "snapshot", "--root", self.path("x.tar"), self.path("y.tar"))
+        self.assertEqual((again.code, again.err), (3, ended.err))
 
     def test_reads_files_without_a_size_to_the_end(self):
         text = members(snapshot()[0])["/proc/cpuinfo"]
         self.assertEqual(text.count(b"processor"), pathlib.Path("/proc/cpuinfo").read_bytes().count(b"processor"))
 
 
-class SnapshotJson(Test):
+class SnapshotJson(FolderTest):
     def test_json_matches_the_text(self):
-        with Lent(m.as_user()) as folder, tempfile.TemporaryDirectory() as other:
-            path = other + "/x.tar"
+        path = str(self.path("x.tar"))
+        with Lent(m.as_user()) as folder:
             ended = run("gdrkit", "snapshot", "--root", folder, path)
             read, wanted, size = re.search(r"read (\d+) of (\d+) files; the archive has (\d+) bytes", ended.out).groups()
             document, again = self.json_of("snapshot", "--root", folder, "--redact", "--force", path, code=ended.code)
@@ -262,23 +258,22 @@ class SnapshotJson(Test):
             self.assertEqual(size, str(len(snapshot("--root", folder)[0])))
 
     def test_lists_unreadable_files(self):
-        tree = m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})
-        with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
-            document, _ = self.json_of("snapshot", "--root", folder, other + "/x.tar", code=3)
-            self.assertEqual(document["missed"], ["/proc/self/limits"])
-            self.assertEqual(document["exit_code"], 3)
+        with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as folder:
+            document, _ = self.json_of("snapshot", "--root", folder, self.path("x.tar"), code=3)
+        self.assertEqual(document["missed"], ["/proc/self/limits"])
+        self.assertEqual(document["exit_code"], 3)
 
     def test_document_and_archive_are_two_files(self):
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
-            ended = run("gdrkit", "snapshot", "--root", folder, "-", "--json")
-            self.assertEqual((ended.code, ended.out), (2, ""))
-            self.assertIn("cannot write both the archive and --json to standard output", ended.err)
-            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", f"--json={other}/../{os.path.basename(other)}/x.tar")
-            self.assertEqual((ended.code, os.listdir(other)), (2, []))
-            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", f"--json={other}/x.json")
-            self.assertIn("the archive has", ended.out)
-            document = json.loads(pathlib.Path(other, "x.json").read_text(encoding="utf-8"))
-            self.assertEqual(document["bytes"], os.path.getsize(other + "/x.tar"))
+        path = self.path("x.tar")
+        ended = run_on(m.server(), "snapshot", "-", "--json")
+        self.assertEqual((ended.code, ended.out), (2, ""))
+        self.assertIn("cannot write both the archive and --json to standard output", ended.err)
+        ended = run_on(m.server(), "snapshot", path, f"--json={self.folder}/../{os.path.basename(self.folder)}/x.tar")
+        self.assertEqual((ended.code, os.listdir(self.folder)), (2, []))
+        ended = run_on(m.server(), "snapshot", path, f"--json={self.folder}/x.json")
+        self.assertIn("the archive has", ended.out)
+        document = json.loads(self.path("x.json").read_text(encoding="utf-8"))
+        self.assertEqual(document["bytes"], path.stat().st_size)
 
     def test_list_as_json_matches_the_text(self):
         document, _ = self.json_of("snapshot", "--list")
@@ -289,45 +284,40 @@ class SnapshotJson(Test):
         self.assertEqual(text.splitlines()[-1].split(), document["variables"])
 
 
-class SnapshotFile(Test):
+class SnapshotFile(FolderTest):
     def test_keeps_an_existing_file_without_force(self):
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
-            path = pathlib.Path(other, "x.tar")
-            path.write_text("mine", encoding="ascii")
-            ended = run("gdrkit", "snapshot", "--root", folder, path)
-            self.assertEqual((ended.code, ended.out), (2, ""))
-            self.assertIn("--force", ended.err)
-            self.assertEqual(path.read_text(encoding="ascii"), "mine")
-            self.assertEqual(run("gdrkit", "snapshot", "--root", folder, path, "--force").code, 0)
-            self.assertTrue(tarfile.is_tarfile(path))
-            self.assertEqual(os.listdir(other), ["x.tar"])
+        path = self.path("x.tar")
+        path.write_text("mine", encoding="ascii")
+        ended = run_on(m.server(), "snapshot", path)
+        self.assertEqual((ended.code, ended.out), (2, ""))
+        self.assertIn("--force", ended.err)
+        self.assertEqual(path.read_text(encoding="ascii"), "mine")
+        self.assertEqual(run_on(m.server(), "snapshot", path, "--force").code, 0)
+        self.assertTrue(tarfile.is_tarfile(path))
+        self.assertEqual(os.listdir(self.folder), ["x.tar"])
 
     def test_exit_codes_distinguish_usage_disk_and_recording_errors(self):
-        with tempfile.TemporaryDirectory() as other:
-            self.assert_wrong_usage(["snapshot"], ((), ("a", "b"), ("/nowhere/at/all/x.tar",), (other,), ("--root",)))
-            ended = run("gdrkit", "snapshot", "--root", "/nowhere", other + "/x.tar")
-            self.assertEqual((ended.code, os.listdir(other)), (4, []))
-        with Lent(m.server()) as folder:
-            self.assertEqual(run("gdrkit", "snapshot", "--root", folder, "/dev/full").code, 1)
+        self.assert_wrong_usage(["snapshot"], ((), ("a", "b"), ("/nowhere/at/all/x.tar",), (self.folder,), ("--root",)))
+        ended = run("gdrkit", "snapshot", "--root", "/nowhere", self.path("x.tar"))
+        self.assertEqual((ended.code, os.listdir(self.folder)), (4, []))
+        self.assertEqual(run_on(m.server(), "snapshot", "/dev/full").code, 1)
 
     def test_failed_write_leaves_no_file(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
-            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", preexec_fn=limited)
-            self.assertEqual((ended.code, ended.out, os.listdir(other)), (1, "", []), ended.err)
-            self.assertIn("cannot write " + other, ended.err)
+        ended = run_on(m.server(), "snapshot", self.path("x.tar"), preexec_fn=limited)
+        self.assertEqual((ended.code, ended.out, os.listdir(self.folder)), (1, "", []), ended.err)
+        self.assertIn("cannot write " + self.folder, ended.err)
 
     def test_full_disk_leaves_no_file(self):
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
-            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", other], capture_output=True, check=False).returncode != 0:
-                self.skipTest("only root mounts a small file system")
-            try:
-                ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar")
-                self.assertEqual((ended.code, os.listdir(other)), (1, []))
-                self.assertIn("No space left on device", ended.err)
-            finally:
-                subprocess.run(["umount", other], check=True)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", self.folder], capture_output=True, check=False).returncode != 0:
+            self.skipTest("only root mounts a small file system")
+        try:
+            ended = run_on(m.server(), "snapshot", self.path("x.tar"))
+            self.assertEqual((ended.code, os.listdir(self.folder)), (1, []))
+            self.assertIn("No space left on device", ended.err)
+        finally:
+            subprocess.run(["umount", self.folder], check=True)
 
     def test_unwritable_output_is_an_error(self):
         with Lent(m.server()) as folder:
@@ -340,7 +330,7 @@ def states(found):
     return {check: [finding["state"] for finding in each] for check, each in found.items()}
 
 
-class SnapshotRedaction(Test):
+class SnapshotRedaction(FolderTest):
     SECRETS = {"host": "frost17", "domain": "cluster.example.org", "user": "wanda", "guid": "b83f:d203:0012:4c6e",
                "subnet": "2a01:04f8:0123:4567", "mac": "b8:3f:d2:12:4c:6e", "uuid": "d2a1f0c3-5b7e-4c19-9f0e-1a2b3c4d5e6f",
                "serial": "1653923001234", "address": "10.31.7.42", "public": "93.184.216.34", "short": "2a01:4f8:123::17",
@@ -372,12 +362,12 @@ class SnapshotRedaction(Test):
             "/gdrkit/nvml.json": json.dumps(nvml) + "\n", "/gdrkit/kernel_log": log})
 
     def test_removes_original_identifiers_and_keeps_findings(self):
-        with Lent(self.tree()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(self.tree()) as folder:
             plain, _ = snapshot("--root", folder)
             archive, _ = snapshot("--root", folder, "--redact")
             again, _ = snapshot("--root", folder, "--redact")
-            pathlib.Path(other, "x.tar").write_bytes(archive)
-            expected, found = findings_of(folder), findings_of(other + "/x.tar")
+            self.path("x.tar").write_bytes(archive)
+            expected, found = findings_of(folder), findings_of(self.path("x.tar"))
         hidden = set(self.SECRETS.values()) | {"b83fd2124c6e", "0a1f:072a"}
         for secret in hidden - {"wanda-thesis"}:
             self.assertNotIn(secret.encode("latin-1"), archive, secret)
@@ -443,9 +433,9 @@ class SnapshotRedaction(Test):
 
     def test_keeps_findings_of_other_machines(self):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
-            with self.subTest(name), Lent(NAMED[name]()) as folder, tempfile.TemporaryDirectory() as other:
-                pathlib.Path(other, "x.tar").write_bytes(snapshot("--root", folder, "--redact")[0])
-                expected, found = findings_of(folder), findings_of(other + "/x.tar")
+            with self.subTest(name), Lent(NAMED[name]()) as folder:
+                self.path("x.tar").write_bytes(snapshot("--root", folder, "--redact")[0])
+                expected, found = findings_of(folder), findings_of(self.path("x.tar"))
                 self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
 

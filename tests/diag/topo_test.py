@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 """gdrkit topo on written machines: the matrices, the best adapters, unknown facts, exit codes."""
 import json
-import pathlib
 import re
 import tempfile
 import time
@@ -12,7 +11,7 @@ import xml.etree.ElementTree
 
 from doctor_runs import m, run_on
 import nvml
-from program import Test, run
+from program import FolderTest, Test, run
 from topo_runs import best, cell, look, tree_of, with_nvlinks
 
 NUMA_OF_NIC = m.NIC + "/numa_node"
@@ -158,26 +157,25 @@ class TopoUnknown(Test):
             self.assertNotIn("\x1b", run_on(tree, "topo", *arguments).out)
 
 
-class TopoNcclFile(Test):
-    def out_and_in(self, tree, other):
+class TopoNcclFile(FolderTest):
+    def out_and_in(self, tree):
         """The document of a machine, and the document of the file that it writes for NCCL."""
         ended = run_on(tree, "topo", "--nccl-xml")
         self.assertEqual(ended.code, 0, ended.err)
-        path = pathlib.Path(other, "topology.xml")
+        path = self.path("topology.xml")
         path.write_text(ended.out, encoding="ascii")
         return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
 
     def test_nccl_file_describes_the_same_topology(self):
         for name in ("dgx-h100-ok", "hgx-a100-cascade", "hgx-node-sys", "epyc-nps4", "vm-azure-8x", "aws-p5-efa"):
-            with self.subTest(name), tempfile.TemporaryDirectory() as other:
-                machine, file, _ = self.out_and_in(tree_of(name), other)
+            with self.subTest(name):
+                machine, file, _ = self.out_and_in(tree_of(name))
                 self.assertEqual(file["distances"], {"nccl": machine["distances"]["nccl"]})
                 self.assertEqual([d["name"] for d in file["devices"]], [d["name"] for d in machine["devices"]])
                 self.assertEqual([b["gpu"] for b in file["best_adapters"]], [b["gpu"] for b in machine["best_adapters"]])
 
     def test_file_has_the_attributes_required_by_nccl(self):
-        with tempfile.TemporaryDirectory() as other:
-            _, _, text = self.out_and_in(tree_of("dgx-h100-ok"), other)
+        _, _, text = self.out_and_in(tree_of("dgx-h100-ok"))
         system = xml.etree.ElementTree.fromstring(text)
         self.assertEqual(system.attrib, {"version": "1"})
         self.assertEqual([cpu.attrib["numaid"] for cpu in system], ["0", "1"])
@@ -194,17 +192,16 @@ class TopoNcclFile(Test):
         self.assertIn("0000:31:00.0/numa_node", ended.err)
 
     def test_invalid_file_exits_with_4_and_the_line(self):
-        with tempfile.TemporaryDirectory() as other:
-            path = pathlib.Path(other, "x.xml")
-            for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
-                               ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
-                               ("x" * (5 << 20), "4 MiB")):
-                path.write_text(text, encoding="ascii")
-                ended = run("gdrkit", "topo", "--from-nccl-xml", path)
-                self.assertEqual((ended.code, ended.out), (4, ""), text[:40])
-                self.assertIn(word, ended.err)
-            self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", other).code, 4)
-            self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", other + "/none").code, 4)
+        path = self.path("x.xml")
+        for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
+                           ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
+                           ("x" * (5 << 20), "4 MiB")):
+            path.write_text(text, encoding="ascii")
+            ended = run("gdrkit", "topo", "--from-nccl-xml", path)
+            self.assertEqual((ended.code, ended.out), (4, ""), text[:40])
+            self.assertIn(word, ended.err)
+        for place in (self.folder, self.path("none")):
+            self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", place).code, 4)
 
 
 class TopoPictures(Test):
