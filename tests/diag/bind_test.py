@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit bind: places on written machines, errors, and a real start on this machine's processors."""
+"""gdrkit bind: places on written machines, errors, and a real start on this machine's processors; machines with many processors."""
 import json
 import os
 import pathlib
+import re
 import stat
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ import unittest
 from doctor_runs import Lent, m
 from named import NAMED
 from parts import gpu_folders
-from program import BIN, Test
+from program import BIN, Test, run
 
 RANKS = ("GDRKIT_SHMEM_LOCAL_INDEX", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
          "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "UCX_NET_DEVICES", "SLURM_STEP_GPUS",
@@ -253,6 +254,14 @@ class BindStart(BindTest):
         self.assertEqual(ended.stdout, "a b\n")
         self.assertIn("gpu      GPU0 0000:03:00.0, by --gpu", ended.stderr)
         self.assertIn("program  echo 'a b'", ended.stderr)
+
+
+class ManyCpus(Test):
+    def test_counts_more_cpus_than_a_cpu_set_can_hold(self):
+        library = os.path.join(os.path.dirname(BIN), "tests", "bin", "libmany_cpus.so")
+        ended = run("gdrkit", "info", environment={"GDRKIT_BACKEND": "emulated", "LD_PRELOAD": library})
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertEqual(re.findall(r"(\d+) CPUs,", ended.out), [str(len(os.sched_getaffinity(0)) + 1)])
 
 
 if __name__ == "__main__":
