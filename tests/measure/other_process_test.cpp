@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/bench/other_process.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cli/interface/exit_code.hpp"
@@ -9,6 +10,9 @@
 
 namespace gdrkit::measure {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 std::string small_result() {
   measure::Result result;
@@ -25,15 +29,6 @@ measure::Result of_script(const std::string& script, const std::string& word = "
   return bench::result_of_process("/bin/sh", {"-c", script, "sh", word});
 }
 
-std::string failure_of(const std::string& program, const std::string& script) {
-  try {
-    (void)bench::result_of_process(program, {"-c", script});
-  } catch (const cli::Failure& failure) {
-    return failure.what();
-  }
-  return "";
-}
-
 TEST(OtherProcess, PrintsItsResult) {
   const measure::Result result = of_script("printf %s \"$1\"", small_result());
   ASSERT_NE(find_series(result, "copies/to_device/mapping"), nullptr);
@@ -45,10 +40,11 @@ TEST(OtherProcess, ReturnsTheResultOfAFailedProcess) {
 }
 
 TEST(OtherProcess, ReportsTheExitStatusWithoutAResult) {
-  EXPECT_EQ(failure_of("/bin/sh", "exit 77"), "exit code 77");
-  EXPECT_EQ(failure_of("/bin/sh", "kill -9 $$"), "ended by Killed");
-  EXPECT_EQ(failure_of("/no/such/program", ""), "could not be started");
-  EXPECT_NE(failure_of("/bin/sh", "echo nonsense").find("not a JSON document"), std::string::npos);
+  EXPECT_THAT([] { (void)of_script("exit 77"); }, ThrowsMessage<cli::Failure>("exit code 77"));
+  EXPECT_THAT([] { (void)of_script("kill -9 $$"); }, ThrowsMessage<cli::Failure>("ended by Killed"));
+  EXPECT_THAT([] { (void)bench::result_of_process("/no/such/program", {}); },
+              ThrowsMessage<cli::Failure>("could not be started"));
+  EXPECT_THAT([] { (void)of_script("echo nonsense"); }, ThrowsMessage<cli::Failure>(HasSubstr("not a JSON document")));
 }
 
 }  // namespace

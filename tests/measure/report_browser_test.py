@@ -16,7 +16,7 @@ import zlib
 
 import documents
 from pages import ReportTest
-from program import IS_FULL, run
+from program import IS_FULL
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = os.environ.get("GDRKIT_BROWSER") or next((name for name in NAMES if shutil.which(name)), None)
@@ -123,11 +123,10 @@ class Browser(ReportTest):
         return ended.stdout
 
     def html_of(self, *made):
-        paths = [self.write(f"in{number}.json", one) for number, one in enumerate(made)]
-        target = self.path("page.html")
-        ended = run("gdrkit", "report", *paths, "-o", target)
-        self.assertEqual(ended.code, 0, ended.err[-500:])
-        return target.read_text(encoding="utf-8")
+        """The page's text, which page.html also has."""
+        text, _ = self.page_of(*made)
+        self.write("page.html", text)
+        return text
 
     def measured(self, pages, scheme, widths=None):
         widths = widths or WIDTHS
