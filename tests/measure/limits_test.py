@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Counts and sizes that no machine supports are rejected with the limits; tables fit a terminal."""
+"""Counts and sizes that no machine supports are rejected with the limits; missing devices, full disks; tables fit a terminal."""
 import re
 import unittest
 
-from program import Test, run
+from program import Test, run, run_without_space
 
 WIDTH = 110
 MOST_INT = str(2**31 - 1)
@@ -72,6 +72,17 @@ class HugeSizes(Test):
         if "64 GiB" in ended.out and "cannot allocate" not in ended.out:
             self.skipTest("this machine has 128 GiB of free memory")
         self.assertRegex(ended.out, r"(?m)^note: left out: .*64 GiB: cannot allocate 64 GiB of \w+ memory")
+
+
+class Failures(Test):
+    def test_missing_device_exits_with_77(self):
+        for tool in ("apiperf", "pplat"):
+            self.assertEqual(run("gdrkit", tool, "-d", "5").code, 77, tool)
+
+    def test_unwritable_output_is_an_error(self):
+        for tool, *few in (("apiperf", "-s", "65536", "-n", "20"), ("pplat", "-t", "100")):
+            for command in (("gdrkit", tool, *few), ("gdrkit", tool, *few, "--json"), ("gdrcopy_" + tool, *few)):
+                self.assertEqual(run_without_space(*command).code, 1, command)
 
 
 class Width(Test):

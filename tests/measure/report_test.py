@@ -435,11 +435,9 @@ class ReportFiles(ReportTest):
     def test_prints_a_hint_instead_of_a_page_on_a_terminal(self):
         source = self.write("in.json", documents.bandwidth(2))
         controller, terminal = pty.openpty()
-        try:
-            ended = run("gdrkit", "report", source, stdout=terminal)
-        finally:
-            os.close(terminal)
-            os.close(controller)
+        ended = run("gdrkit", "report", source, stdout=terminal)
+        os.close(terminal)
+        os.close(controller)
         self.assertEqual(ended.code, 2)
         self.assertIn("-o", ended.err)
 
