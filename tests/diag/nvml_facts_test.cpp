@@ -130,14 +130,14 @@ TEST(NvmlFacts, RejectsOtherDocuments) {
   std::string many_gpus = start + R"("pairs":[],"gpus":[)";
   for (std::size_t i = 0; i <= most_nvml_gpus; ++i)
     many_gpus += std::string(i > 0 ? "," : "") + R"({"index":0,"links":[]})";
-  for (const std::string& text :
-       {std::string(), std::string("[]"), std::string("{"),
-        std::string(R"({"schema":"gdrkit.nvml/2","gpus":[],"pairs":[]})"), start + R"("gpus":{},"pairs":[]})",
-        start + R"("gpus":[]})", start + R"("gpus":[1],"pairs":[]})", start + R"("gpus":[{"index":0}],"pairs":[]})",
-        start + R"("gpus":[{"index":-1,"links":[]}],"pairs":[]})",
-        start + R"("gpus":[],"pairs":[{"first":0,"second":0}]})",
-        start + R"("gpus":[{"index":0,"links":[]}],"pairs":[{"first":0,"second":1}]})", many_gpus + "]}",
-        std::string(200000, '['), start + R"("gpus":)" + std::string(100000, '[') + std::string(100000, ']') + "}"}) {
+  for (const std::string& text : std::vector<std::string>{
+           "", "[]", "{", R"({"schema":"gdrkit.nvml/2","gpus":[],"pairs":[]})", start + R"("gpus":{},"pairs":[]})",
+           start + R"("gpus":[]})", start + R"("gpus":[1],"pairs":[]})", start + R"("gpus":[{"index":0}],"pairs":[]})",
+           start + R"("gpus":[{"index":-1,"links":[]}],"pairs":[]})",
+           start + R"("gpus":[],"pairs":[{"first":0,"second":0}]})",
+           start + R"("gpus":[{"index":0,"links":[]}],"pairs":[{"first":0,"second":1}]})", many_gpus + "]}",
+           std::string(200000, '['),
+           start + R"("gpus":)" + std::string(100000, '[') + std::string(100000, ']') + "}"}) {
     const auto facts = parse_nvml_facts(text);
     EXPECT_EQ(facts.outcome, Outcome::malformed) << text.substr(0, 200);
     EXPECT_NE(facts.reason.find(nvml_recording), std::string::npos);

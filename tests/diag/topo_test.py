@@ -107,11 +107,6 @@ class TopoMachines(Test):
         self.assertTrue([line for line in lines if line.startswith("* over PCIe only")], lines)
         self.assertNotIn("*", run_on(with_nvlinks(tree_of("hgx-node-sys")), "topo", "--as", "all").out)
 
-    def test_only_nccl_merges_two_broadcom_switch_levels(self):
-        document = look(tree_of("hgx-a100-cascade"))
-        self.assertEqual([cell(document, library, "GPU0", "mlx5_1") for library in ("smi", "nccl", "nvshmem", "ucx")],
-                         ["PXB", "PIX", "PXB", "near"])
-
     def test_gpu_on_a_cpu_link_reaches_adapters_through_it(self):
         self.assertEqual(best(look(_unasked("gh200"))), [("mlx5_0", "NODE")])
         self.assertEqual(best(look(with_nvlinks(tree_of("gh200"), c2c=10))), [("mlx5_0", "P2C")])

@@ -142,12 +142,11 @@ TEST(VerbsFacts, AreBoundedAndNeverGuessedForRecordings) {
   std::string many = start + R"("dmabuf_call":true,"devices":[{"name":"a","dmabuf":true})";
   for (std::size_t i = 0; i < most_verbs_devices; ++i) many += R"(,{"name":"a","dmabuf":true})";
   const std::string deep(100'000, '[');
-  for (const std::string& text :
-       {std::string(), std::string("{"), std::string("[]"), std::string("{}"),
-        std::string(R"({"schema":"gdrkit.verbs/2","devices":[]})"), std::string(R"({"schema":7,"devices":[]})"),
-        start + R"("devices":{}})", start + R"("devices":[7]})", start + R"("devices":[{}]})",
-        start + R"("devices":[{"name":7}]})", start + R"("devices":[{"name":")" + std::string(65, 'x') + R"("}]})",
-        many + "]}", start + R"("devices":)" + deep}) {
+  for (const std::string& text : std::vector<std::string>{
+           "", "{", "[]", "{}", R"({"schema":"gdrkit.verbs/2","devices":[]})", R"({"schema":7,"devices":[]})",
+           start + R"("devices":{}})", start + R"("devices":[7]})", start + R"("devices":[{}]})",
+           start + R"("devices":[{"name":7}]})", start + R"("devices":[{"name":")" + std::string(65, 'x') + R"("}]})",
+           many + "]}", start + R"("devices":)" + deep}) {
     const auto facts = parse_verbs_facts(text);
     EXPECT_EQ(facts.outcome, Outcome::malformed) << text.substr(0, 80);
     EXPECT_NE(facts.reason.find("/gdrkit/verbs.json"), std::string::npos) << facts.reason;
