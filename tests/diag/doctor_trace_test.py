@@ -13,7 +13,7 @@ import tempfile
 from doctor_runs import Lent
 from hostile import HOSTILE
 from named import NAMED
-from program import BIN, FolderTest, main
+from program import BIN, Test, main
 
 OPENING = "open,openat,openat2,creat"
 CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,"
@@ -63,7 +63,7 @@ def why_no_trace():
         return "this machine forbids tracing" if "ptrace" in Trace(["--version"], folder).err.lower() else ""
 
 
-class DoctorTrace(FolderTest):
+class DoctorTrace(Test):
     def setUp(self):  # not setUpClass, whose skip would count as "Ran 0 tests", a failure
         super().setUp()
         if why := why_no_trace():
@@ -126,13 +126,13 @@ class DoctorTrace(FolderTest):
         self.assertEqual([(at, name) for at, name in names if at == "AT_FDCWD" or "/" in name or name == ".."], [])
 
     def test_trace_detects_a_write(self):
-        path = self.path("trace")
+        path = self.file("trace")
         subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c", f"open({self.folder + '/x'!r}, 'w')"],
                        check=True)
         self.assertTrue(any(WRITES.search(line) for line in path.read_text(encoding="utf-8").splitlines()))
 
 
-class DoctorLimits(FolderTest):
+class DoctorLimits(Test):
     """The largest machines need little memory and few files; the number of files replaces a time limit."""
 
     def test_largest_machines_use_little_memory(self):

@@ -16,7 +16,7 @@ import unittest
 
 from doctor_runs import TOP, Lent, findings_of, m, run_on
 from doctor_trace_test import Trace, why_no_trace
-from program import FolderTest, Test, run, run_without_space
+from program import Test, run, run_without_space
 from named import NAMED  # tests/fixtures/machines, which doctor_runs makes known
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
@@ -31,14 +31,14 @@ def packed(folder, archive, kind):
 EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
-class SnapshotArchives(FolderTest):
+class SnapshotArchives(Test):
     def test_archive_has_the_same_findings_as_its_folder(self):
         for tree in (m.server(), m.as_user(), NAMED["vm-h200-1gpu"](), m.without_gpu()):
             with Lent(tree) as folder:
                 expected = findings_of(folder)
                 for kind in FORMATS:
-                    packed(folder, self.path("x.tar"), kind)
-                    self.assertEqual(findings_of(self.path("x.tar")), expected, kind)
+                    packed(folder, self.file("x.tar"), kind)
+                    self.assertEqual(findings_of(self.file("x.tar")), expected, kind)
 
     def test_reads_gnu_tar_with_a_very_long_name(self):
         name = "/" + "n" * 200 + ".conf"
@@ -47,11 +47,11 @@ class SnapshotArchives(FolderTest):
             expected = findings_of(folder)
             self.assertEqual({f["state"] for f in expected[1]["peer.autoload"]}, {"ok"})
             for kind in ("gnu", "pax"):
-                packed(folder, self.path("x.tar"), kind)
-                self.assertEqual(findings_of(self.path("x.tar")), expected, kind)
+                packed(folder, self.file("x.tar"), kind)
+                self.assertEqual(findings_of(self.file("x.tar")), expected, kind)
 
     def test_damaged_archive_exits_with_4_and_the_position(self):
-        path = self.path("x.tar")
+        path = self.file("x.tar")
         with Lent(m.server()) as folder:
             packed(folder, path, "ustar")
         whole = path.read_bytes()
@@ -72,8 +72,8 @@ class SnapshotArchives(FolderTest):
             ended = run("gdrkit", *arguments, input=content, text=False)
             return ended.code, ended.out.decode("latin-1"), ended.err.decode()
         with Lent(m.server()) as folder:
-            packed(folder, self.path("x.tar"), "ustar")
-            archive = self.path("x.tar").read_bytes()
+            packed(folder, self.file("x.tar"), "ustar")
+            archive = self.file("x.tar").read_bytes()
             for command in (["doctor", "--json"], ["topo", "--json"], ["env", "nccl", "--json"], ["bind", "--gpu", "0", "--dry-run"]):
                 code, out, err = piped(archive, *command, "--root", "-")
                 self.assertEqual((code, out), (0, run("gdrkit", *command, "--root", folder).out.replace(f'"{folder}"', '"-"')), err)
@@ -108,26 +108,26 @@ def members(archive):
         return {"/" + member.name: tar.extractfile(member).read() if member.isfile() else None for member in tar}
 
 
-class SnapshotRoundTrip(FolderTest):
+class SnapshotRoundTrip(Test):
     def test_recording_keeps_the_findings_of_every_machine(self):
         machines = {**{name: make() for name, make in NAMED.items()}, "server": m.server(), "user": m.as_user(), "without": m.without_gpu()}
         for name, tree in machines.items():
             with self.subTest(name), Lent(tree) as folder:
                 archive, _ = snapshot("--root", folder)
-                self.path("x.tar").write_bytes(archive)
-                self.assertEqual(findings_of(self.path("x.tar")), findings_of(folder))
+                self.file("x.tar").write_bytes(archive)
+                self.assertEqual(findings_of(self.file("x.tar")), findings_of(folder))
                 if name not in ("server", "legacy-conflict", "container-ok"):
                     continue
-                self.assertEqual(snapshot("--root", self.path("x.tar"))[0], archive, "a recording of a recording is itself")
-                with tarfile.open(self.path("x.tar")) as tar:
-                    tar.extractall(self.path(name), **EXTRACTION)
-                self.assertEqual(findings_of(self.path(name)), findings_of(folder))
+                self.assertEqual(snapshot("--root", self.file("x.tar"))[0], archive, "a recording of a recording is itself")
+                with tarfile.open(self.file("x.tar")) as tar:
+                    tar.extractall(self.file(name), **EXTRACTION)
+                self.assertEqual(findings_of(self.file(name)), findings_of(folder))
 
     def test_this_machine_matches_its_recording(self):
-        ended = run("gdrkit", "snapshot", self.path("x.tar"))
+        ended = run("gdrkit", "snapshot", self.file("x.tar"))
         self.assertEqual(ended.code, 3 if "could not be read" in ended.err else 0, ended.err)
         self.assertIn("gdrkit doctor --root", ended.out)
-        live, recorded = findings_of("/")[1], findings_of(self.path("x.tar"))[1]
+        live, recorded = findings_of("/")[1], findings_of(self.file("x.tar"))[1]
         for check in live:
             self.assertEqual([(f["state"], f["subject"]) for f in live[check]],
                              [(f["state"], f["subject"]) for f in recorded[check]], check)
@@ -137,7 +137,7 @@ class SnapshotRoundTrip(FolderTest):
             self.assertEqual(snapshot("--root", folder), snapshot("--root", folder))
 
 
-class SnapshotList(FolderTest):
+class SnapshotList(Test):
     """The checks and a snapshot access the same files, according to a trace."""
 
     def looked_at(self, folder, *arguments):
@@ -180,7 +180,7 @@ class SnapshotList(FolderTest):
             self.assertIn(" " + pattern + "\n", ended.out)
 
 
-class SnapshotContent(FolderTest):
+class SnapshotContent(Test):
     def test_level_probe_adds_results_of_vendor_libraries_or_the_reason(self):
         self.assertIn("/gdrkit/nvml.json", members(snapshot("--level", "cuda")[0]))
         files = members(snapshot("--level", "probe")[0])
@@ -231,10 +231,10 @@ class SnapshotContent(FolderTest):
             self.assertNotIn("could not be read", snapshot("--root", folder, codes=(0,))[1])
 
     def test_recording_again_keeps_missing_files_missing(self):
-        ended = run_on(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE}), "snapshot", self.path("x.tar"))
+        ended = run_on(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE}), "snapshot", self.file("x.tar"))
         self.assertEqual((ended.code, os.listdir(self.folder)), (3, ["x.tar"]))
         self.assertIn("1 of ", ended.err)
-        again = run("gdrkit", "snapshot", "--root", self.path("x.tar"), self.path("y.tar"))
+        again = run("gdrkit", "snapshot", "--root", self.file("x.tar"), self.file("y.tar"))
         self.assertEqual((again.code, again.err), (3, ended.err))
 
     def test_reads_files_without_a_size_to_the_end(self):
@@ -242,9 +242,9 @@ class SnapshotContent(FolderTest):
         self.assertEqual(text.count(b"processor"), pathlib.Path("/proc/cpuinfo").read_bytes().count(b"processor"))
 
 
-class SnapshotJson(FolderTest):
+class SnapshotJson(Test):
     def test_json_matches_the_text(self):
-        path = str(self.path("x.tar"))
+        path = str(self.file("x.tar"))
         with Lent(m.as_user()) as folder:
             ended = run("gdrkit", "snapshot", "--root", folder, path)
             read, wanted, size = re.search(r"read (\d+) of (\d+) files; the archive has (\d+) bytes", ended.out).groups()
@@ -259,12 +259,12 @@ class SnapshotJson(FolderTest):
 
     def test_lists_unreadable_files(self):
         with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as folder:
-            document, _ = self.json_of("snapshot", "--root", folder, self.path("x.tar"), code=3)
+            document, _ = self.json_of("snapshot", "--root", folder, self.file("x.tar"), code=3)
         self.assertEqual(document["missed"], ["/proc/self/limits"])
         self.assertEqual(document["exit_code"], 3)
 
     def test_document_and_archive_are_two_files(self):
-        path = self.path("x.tar")
+        path = self.file("x.tar")
         ended = run_on(m.server(), "snapshot", "-", "--json")
         self.assertEqual((ended.code, ended.out), (2, ""))
         self.assertIn("cannot write both the archive and --json to standard output", ended.err)
@@ -272,7 +272,7 @@ class SnapshotJson(FolderTest):
         self.assertEqual((ended.code, os.listdir(self.folder)), (2, []))
         ended = run_on(m.server(), "snapshot", path, f"--json={self.folder}/x.json")
         self.assertIn("the archive has", ended.out)
-        document = json.loads(self.path("x.json").read_text(encoding="utf-8"))
+        document = json.loads(self.file("x.json").read_text(encoding="utf-8"))
         self.assertEqual(document["bytes"], path.stat().st_size)
 
     def test_list_as_json_matches_the_text(self):
@@ -284,9 +284,9 @@ class SnapshotJson(FolderTest):
         self.assertEqual(text.splitlines()[-1].split(), document["variables"])
 
 
-class SnapshotFile(FolderTest):
+class SnapshotFile(Test):
     def test_keeps_an_existing_file_without_force(self):
-        path = self.path("x.tar")
+        path = self.file("x.tar")
         path.write_text("mine", encoding="ascii")
         ended = run_on(m.server(), "snapshot", path)
         self.assertEqual((ended.code, ended.out), (2, ""))
@@ -298,14 +298,14 @@ class SnapshotFile(FolderTest):
 
     def test_exit_codes_distinguish_usage_disk_and_recording_errors(self):
         self.assert_wrong_usage(["snapshot"], ((), ("a", "b"), ("/nowhere/at/all/x.tar",), (self.folder,), ("--root",)))
-        ended = run("gdrkit", "snapshot", "--root", "/nowhere", self.path("x.tar"))
+        ended = run("gdrkit", "snapshot", "--root", "/nowhere", self.file("x.tar"))
         self.assertEqual((ended.code, os.listdir(self.folder)), (4, []))
         self.assertEqual(run_on(m.server(), "snapshot", "/dev/full").code, 1)
 
     def test_failed_write_leaves_no_file(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-        ended = run_on(m.server(), "snapshot", self.path("x.tar"), preexec_fn=limited)
+        ended = run_on(m.server(), "snapshot", self.file("x.tar"), preexec_fn=limited)
         self.assertEqual((ended.code, ended.out, os.listdir(self.folder)), (1, "", []), ended.err)
         self.assertIn("cannot write " + self.folder, ended.err)
 
@@ -313,7 +313,7 @@ class SnapshotFile(FolderTest):
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", self.folder], capture_output=True, check=False).returncode != 0:
             self.skipTest("only root mounts a small file system")
         try:
-            ended = run_on(m.server(), "snapshot", self.path("x.tar"))
+            ended = run_on(m.server(), "snapshot", self.file("x.tar"))
             self.assertEqual((ended.code, os.listdir(self.folder)), (1, []))
             self.assertIn("No space left on device", ended.err)
         finally:
@@ -330,7 +330,7 @@ def states(found):
     return {check: [finding["state"] for finding in each] for check, each in found.items()}
 
 
-class SnapshotRedaction(FolderTest):
+class SnapshotRedaction(Test):
     SECRETS = {"host": "frost17", "domain": "cluster.example.org", "user": "wanda", "guid": "b83f:d203:0012:4c6e",
                "subnet": "2a01:04f8:0123:4567", "mac": "b8:3f:d2:12:4c:6e", "uuid": "d2a1f0c3-5b7e-4c19-9f0e-1a2b3c4d5e6f",
                "serial": "1653923001234", "address": "10.31.7.42", "public": "93.184.216.34", "short": "2a01:4f8:123::17",
@@ -366,8 +366,8 @@ class SnapshotRedaction(FolderTest):
             plain, _ = snapshot("--root", folder)
             archive, _ = snapshot("--root", folder, "--redact")
             again, _ = snapshot("--root", folder, "--redact")
-            self.path("x.tar").write_bytes(archive)
-            expected, found = findings_of(folder), findings_of(self.path("x.tar"))
+            self.file("x.tar").write_bytes(archive)
+            expected, found = findings_of(folder), findings_of(self.file("x.tar"))
         hidden = set(self.SECRETS.values()) | {"b83fd2124c6e", "0a1f:072a"}
         for secret in hidden - {"wanda-thesis"}:
             self.assertNotIn(secret.encode("latin-1"), archive, secret)
@@ -434,8 +434,8 @@ class SnapshotRedaction(FolderTest):
     def test_keeps_findings_of_other_machines(self):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
             with self.subTest(name), Lent(NAMED[name]()) as folder:
-                self.path("x.tar").write_bytes(snapshot("--root", folder, "--redact")[0])
-                expected, found = findings_of(folder), findings_of(self.path("x.tar"))
+                self.file("x.tar").write_bytes(snapshot("--root", folder, "--redact")[0])
+                expected, found = findings_of(folder), findings_of(self.file("x.tar"))
                 self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
 

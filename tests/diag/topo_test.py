@@ -13,7 +13,7 @@ from doctor_runs import m, run_on
 import nvml
 from named import NAMED
 from parts import gpu_folders
-from program import FolderTest, Test, run
+from program import Test, run
 
 
 def tree_of(name):
@@ -189,12 +189,12 @@ class TopoUnknown(Test):
             self.assertNotIn("\x1b", run_on(tree, "topo", *arguments).out)
 
 
-class TopoNcclFile(FolderTest):
+class TopoNcclFile(Test):
     def out_and_in(self, tree):
         """The document of a machine, and the document of the file that it writes for NCCL."""
         ended = run_on(tree, "topo", "--nccl-xml")
         self.assertEqual(ended.code, 0, ended.err)
-        path = self.path("topology.xml")
+        path = self.file("topology.xml")
         path.write_text(ended.out, encoding="ascii")
         return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
 
@@ -224,7 +224,7 @@ class TopoNcclFile(FolderTest):
         self.assertIn("0000:31:00.0/numa_node", ended.err)
 
     def test_invalid_file_exits_with_4_and_the_line(self):
-        path = self.path("x.xml")
+        path = self.file("x.xml")
         for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
                            ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
                            ("x" * (5 << 20), "4 MiB")):
@@ -232,7 +232,7 @@ class TopoNcclFile(FolderTest):
             ended = run("gdrkit", "topo", "--from-nccl-xml", path)
             self.assertEqual((ended.code, ended.out), (4, ""), text[:40])
             self.assertIn(word, ended.err)
-        for place in (self.folder, self.path("none")):
+        for place in (self.folder, self.file("none")):
             self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", place).code, 4)
 
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import unittest
 
-from program import BIN, NOTE, FolderTest, run, run_without_space, variables_with
+from program import BIN, NOTE, Test, run, run_without_space, variables_with
 
 TINY = ("bench", "--quick", "--sizes", "8,4096", "--rounds", "3")
 POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minimum": (int, float),
@@ -25,7 +25,7 @@ TWO = {"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "2"}
 STEPS = {"open", "first_pin", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
 
 
-class Bench(FolderTest):
+class Bench(Test):
     def check_schema(self, document):
         self.assertEqual((document["schema_version"], document["tool"], document["emulated"]), (2, "bench", True))
         for field in ("version", "date", "backend", "machine", "place", "clock", "machine_noise", "settings"):
@@ -87,7 +87,7 @@ class Bench(FolderTest):
         self.assertIn("fewer than two GPUs", ended.err)
 
     def test_table_describes_the_results_in_the_files(self):
-        json_path, csv_path = self.path("out.json"), self.path("out.csv")
+        json_path, csv_path = self.file("out.json"), self.file("out.csv")
         ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", json_path, "--csv", csv_path)
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are those of ordinary memory ")
@@ -146,7 +146,7 @@ class Bench(FolderTest):
         self.assertIn("/dev/full", ended.err)
 
     def test_interrupted_run_keeps_the_old_file(self):
-        path = self.path("out.json")
+        path = self.file("out.json")
         path.write_text("old", encoding="utf-8")
         with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=variables_with(),
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
@@ -163,7 +163,7 @@ class Bench(FolderTest):
         self.assertTrue(any("powers of two" in note for note in document["notes"]), document["notes"])
 
 
-class BenchCompare(FolderTest):
+class BenchCompare(Test):
     ONLY = (*TINY, "--only", "copies")
     recorded = {}
 
@@ -171,22 +171,22 @@ class BenchCompare(FolderTest):
         """A result of these arguments, measured once for all tests, in old.json."""
         arguments = arguments or self.ONLY
         if arguments not in self.recorded:
-            ended = run("gdrkit", *arguments, "--json", self.path("old.json"))
+            ended = run("gdrkit", *arguments, "--json", self.file("old.json"))
             self.assertEqual(ended.code, 0, ended.err)
-            self.recorded[arguments] = self.path("old.json").read_text(encoding="utf-8")
+            self.recorded[arguments] = self.file("old.json").read_text(encoding="utf-8")
         document = json.loads(self.recorded[arguments])
         self.write(document, "old.json")
         return document
 
     def write(self, document, name="new.json"):
-        self.path(name).write_text(json.dumps(document), encoding="utf-8")
+        self.file(name).write_text(json.dumps(document), encoding="utf-8")
 
     @staticmethod
     def points(document):
         return [point for series in document["series"] for point in series["points"]]
 
     def compare_files(self, *arguments):
-        return run("gdrkit", "bench", "--compare", self.path("old.json"), "--with", self.path("new.json"), *arguments)
+        return run("gdrkit", "bench", "--compare", self.file("old.json"), "--with", self.file("new.json"), *arguments)
 
     def steady(self):
         """A recorded document whose figures leave no doubt."""
@@ -271,12 +271,12 @@ class BenchCompare(FolderTest):
         self.assertRegex(self.compare_files().out, "only in the old result: .*copies/to_device/mapping at 4096")
         self.assertNotIn("only in the old", self.compare_files("--sizes", "8").out)
         ended = run("gdrkit", *self.ONLY[:2], "--sizes", "4096", "--rounds", "3", "--only", "copies", "--compare",
-                    self.path("old.json"))
+                    self.file("old.json"))
         self.assertNotIn("only in the old", ended.out)
 
     def test_exits_with_2_without_common_points(self):
         self.record()
-        ended = run("gdrkit", *TINY[:2], "--sizes", "64", "--rounds", "3", "--only", "copies", "--compare", self.path("old.json"))
+        ended = run("gdrkit", *TINY[:2], "--sizes", "64", "--rounds", "3", "--only", "copies", "--compare", self.file("old.json"))
         self.assertEqual(ended.code, 2, ended.out)
         self.assertIn("it has no values for the requested sections and sizes", ended.err)
         self.assertNotIn("copies:", ended.err, "detected before anything is measured")
@@ -287,7 +287,7 @@ class BenchCompare(FolderTest):
         document["machine"]["driver_version"] = "\x1b[2J"
         self.write(document)
         for ended in (self.compare_files(), self.compare_files("--force"),
-                      run("gdrkit", *self.ONLY, "--compare", self.path("\x1b[2J.json"))):
+                      run("gdrkit", *self.ONLY, "--compare", self.file("\x1b[2J.json"))):
             self.assertNotRegex(ended.out + ended.err, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
             self.assertIn("?[2J" if ended.code == 2 else "?2J", ended.out + ended.err)
 
@@ -295,11 +295,11 @@ class BenchCompare(FolderTest):
         document = self.record()
         document["machine"]["gpu_name"] = "another GPU"
         self.write(document, "old.json")
-        ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
+        ended = run("gdrkit", *self.ONLY, "--compare", self.file("old.json"))
         self.assertEqual(ended.code, 2)
         self.assertRegex(ended.err, "another GPU.*--force")
         self.assertNotIn("copies:", ended.err)
-        ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"), "--force")
+        ended = run("gdrkit", *self.ONLY, "--compare", self.file("old.json"), "--force")
         self.assertIn(ended.code, (0, 1, 2), ended.err)
         self.assertIn("4 points", ended.out)
 
@@ -309,10 +309,10 @@ class BenchCompare(FolderTest):
                               (json.dumps({**document, "schema_version": 1}), "schema_version 1"),
                               (json.dumps({**document, "tool": "pplat"}), "result of 'gdrkit pplat'"),
                               (json.dumps({**document, "series": [{"id": 5}]}), "series"), (None, "cannot open")):
-            self.path("damaged.json").unlink(missing_ok=True)
+            self.file("damaged.json").unlink(missing_ok=True)
             if content is not None:
-                self.path("damaged.json").write_text(content, encoding="utf-8")
-            ended = run("gdrkit", *self.ONLY, "--compare", self.path("damaged.json"))
+                self.file("damaged.json").write_text(content, encoding="utf-8")
+            ended = run("gdrkit", *self.ONLY, "--compare", self.file("damaged.json"))
             self.assertEqual(ended.code, 2, (text, ended.err))
             self.assertIn(text, ended.err)
             self.assertIn("damaged.json", ended.err)
@@ -321,7 +321,7 @@ class BenchCompare(FolderTest):
 
     def test_json_is_valid_with_a_comparison(self):
         self.record()
-        ended = run("gdrkit", *self.ONLY, "--json", "--compare", self.path("old.json"))
+        ended = run("gdrkit", *self.ONLY, "--json", "--compare", self.file("old.json"))
         self.assertIn(ended.code, (0, 1, 2))
         self.assertEqual(json.loads(ended.out)["tool"], "bench")
         self.assertIn("compared with", ended.err)
@@ -333,12 +333,12 @@ class BenchCompare(FolderTest):
         for cpu in sorted(os.sched_getaffinity(0))[:2]:
             document["place"]["cpu"] = cpu
             self.write(document, "old.json")
-            ended = run("gdrkit", *self.ONLY, "--json", self.path("new.json"), "--compare", self.path("old.json"))
+            ended = run("gdrkit", *self.ONLY, "--json", self.file("new.json"), "--compare", self.file("old.json"))
             self.assertIn(ended.code, (0, 1, 2), ended.err)
-            self.assertEqual(json.loads(self.path("new.json").read_text(encoding="utf-8"))["place"]["cpu"], cpu)
+            self.assertEqual(json.loads(self.file("new.json").read_text(encoding="utf-8"))["place"]["cpu"], cpu)
         document["place"]["cpu"] = 8000
         self.write(document, "old.json")
-        ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
+        ended = run("gdrkit", *self.ONLY, "--compare", self.file("old.json"))
         self.assertIn("cannot use CPU 8000, on which the old result was measured", " ".join(ended.out.split()))
 
     def test_processes_divide_the_rounds_on_one_cpu(self):
@@ -359,7 +359,7 @@ class BenchCompare(FolderTest):
         arguments = ("bench", "--quick", "--sizes", "4096,65536", "--only", "copies")
         self.record(*arguments)
         slow = {"GDRKIT_BACKEND": "emulated", "LD_PRELOAD": SLOW_COPIES, "SLOW_COPIES": "65536:200:to_device"}
-        ended = run("gdrkit", *arguments, "--compare", self.path("old.json"), environment=slow)
+        ended = run("gdrkit", *arguments, "--compare", self.file("old.json"), environment=slow)
         self.assertEqual(ended.code, 1, ended.out + ended.err)
         self.assertRegex(ended.out, "(?m)^SLOWER +copies/to_device/mapping at 65536 ")
 

@@ -6,17 +6,17 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 
-from program import FolderTest, run
+from program import Test, run
 
 # Attributes that make a browser fetch something, or run it.
 LOADING = {"src", "srcset", "action", "data", "poster", "background", "xlink:href", "style"}
 
 
-class ReportTest(FolderTest):
+class ReportTest(Test):
     def write(self, name, content):
         text = content if isinstance(content, (str, bytes)) else json.dumps(content)
-        self.path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        return self.path(name)
+        self.file(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return self.file(name)
 
     pages = {}
 

@@ -116,7 +116,7 @@ class Browser(ReportTest):
         ended = subprocess.run(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
-             f"--user-data-dir={self.path('profile')}", *arguments],
+             f"--user-data-dir={self.file('profile')}", *arguments],
             capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": self.folder})
         self.assertEqual(ended.returncode, 0, ended.stderr[-800:])
         self.assertEqual(re.findall(r"CONSOLE.*", ended.stderr), [], "the console is not silent")
@@ -190,15 +190,15 @@ class Browser(ReportTest):
                 shot = os.path.join(os.environ.get("GDRKIT_SCREENSHOTS") or self.folder,
                                     f"report_{scheme}_{width}.png")
                 self.chromium(f"--blink-settings=preferredColorScheme={number}", f"--window-size={width},{height}",
-                              f"--screenshot={shot}", self.path("page.html").as_uri())
+                              f"--screenshot={shot}", self.file("page.html").as_uri())
                 found_width, found_height, rows = pixels(shot)
                 self.assertEqual((found_width, found_height), (width, height))
                 self.assertGreater(rows, height / 5, "the picture is nearly blank")
 
     def test_page_prints_on_several_sheets(self):
         self.html_of(documents.bench())
-        self.chromium("--no-pdf-header-footer", f"--print-to-pdf={self.path('page.pdf')}", self.path("page.html").as_uri())
-        printed = self.path("page.pdf").read_bytes()
+        self.chromium("--no-pdf-header-footer", f"--print-to-pdf={self.file('page.pdf')}", self.file("page.html").as_uri())
+        printed = self.file("page.pdf").read_bytes()
         self.assertTrue(printed.startswith(b"%PDF"))
         self.assertGreater(len(re.findall(rb"/Type\s*/Page\b", printed)), 4)
 

@@ -381,7 +381,7 @@ class ReportFiles(ReportTest):
         for name, (content, pattern) in bad.items():
             with self.subTest(name):
                 self.assert_refused(2, pattern, self.write("bad.json", content))
-        self.assert_refused(2, "cannot open", self.path("nothing.json"))
+        self.assert_refused(2, "cannot open", self.file("nothing.json"))
         self.assert_refused(2, "cannot read|cannot open", self.folder)
         self.assert_refused(2, "larger than 256 MiB", "/dev/zero")
 
@@ -392,12 +392,12 @@ class ReportFiles(ReportTest):
     def test_output_replaces_the_old_file_atomically(self):
         source = self.write("in.json", documents.bandwidth(2))
         target = self.write("out.html", "old")
-        os.symlink("out.html", self.path("link.html"))
+        os.symlink("out.html", self.file("link.html"))
         for name in ("out.html", "link.html", "new.html"):
-            ended = run("gdrkit", "report", source, "-o", self.path(name))
+            ended = run("gdrkit", "report", source, "-o", self.file(name))
             self.assertEqual((ended.code, ended.out), (0, ""), ended.err)
-            self.assertTrue(self.path(name).read_text(encoding="utf-8").endswith("</html>\n"))
-        self.assertTrue(self.path("link.html").is_symlink())
+            self.assertTrue(self.file(name).read_text(encoding="utf-8").endswith("</html>\n"))
+        self.assertTrue(self.file("link.html").is_symlink())
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.json", "link.html", "new.html", "out.html"])
         self.assertNotEqual(os.path.getsize(target), 3)
 
@@ -406,7 +406,7 @@ class ReportFiles(ReportTest):
         target = self.write("out.html", "old")
         self.assert_refused(2, "not a JSON document", bad, "-o", target)
         good = self.write("in.json", documents.bandwidth(2))
-        self.assert_refused(1, "cannot write .*No such file", good, "-o", self.path("no/out.html"))
+        self.assert_refused(1, "cannot write .*No such file", good, "-o", self.file("no/out.html"))
         self.assert_refused(1, "cannot write .*Is a directory", good, "-o", self.folder)
         self.assertEqual(target.read_text(encoding="utf-8"), "old")
         self.assertEqual(sorted(os.listdir(self.folder)), ["bad.json", "in.json", "out.html"])
@@ -426,8 +426,8 @@ class ReportFiles(ReportTest):
 
     def test_never_overwrites_an_input(self):
         source = self.write("in.json", documents.bandwidth(2))
-        os.symlink("in.json", self.path("symbolic"))
-        os.link(source, self.path("hard"))
+        os.symlink("in.json", self.file("symbolic"))
+        os.link(source, self.file("hard"))
         for name in ("in.json", "symbolic", "hard", "./in.json"):
             self.assert_refused(2, "is an input", source, "-o", f"{self.folder}/{name}")
         json.loads(source.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ import json
 import os
 import unittest
 
-from program import BIN, FolderTest, run
+from program import BIN, Test, run
 
 KINDS = [(direction, memory) for direction in ("from_device", "to_device") for memory in ("pinned", "ordinary")]
 PROFILE = "gdrkit engines 1\n" + "".join(f"{direction} {memory} 0 cpu cpu\n" for direction, memory in KINDS)
@@ -18,9 +18,9 @@ def run_played(path, failure):
     return run("gdrkit", "tune", "-o", path, "--json", environment=variables)
 
 
-class Tune(FolderTest):
+class Tune(Test):
     def test_omits_an_engine_that_fails_later(self):
-        path = self.path("profile")
+        path = self.file("profile")
         ended = run_played(path, "mover 1000")
         self.assertEqual(ended.code, 0, ended.err)
         document = json.loads(ended.out)
@@ -37,13 +37,13 @@ class Tune(FolderTest):
                               ("map_cpu 1", ".*Input/output error"), ("pin 1", ".*Cannot allocate memory"),
                               ("pin 3", ".*Cannot allocate memory")):
             with self.subTest(failure):
-                ended = run_played(self.path("profile"), failure)
+                ended = run_played(self.file("profile"), failure)
                 self.assertEqual((ended.code, ended.out), (1, ""))
                 self.assertRegex(ended.err, "\n" + said + "\n$")
-                self.assertFalse(self.path("profile").exists())
+                self.assertFalse(self.file("profile").exists())
 
     def test_measures_available_engines_and_writes_the_profile(self):
-        path = self.path("profile")
+        path = self.file("profile")
         document, _ = self.json_of("tune", "--output", path)
         self.assertEqual(path.read_text(encoding="utf-8"), PROFILE)
         self.assertEqual((document["tool"], document["profile"], document["profile_path"]), ("tune", PROFILE, str(path)))
@@ -57,7 +57,7 @@ class Tune(FolderTest):
             self.assertTrue(any(note.startswith(f"copy engine '{engine}' cannot run here: ") for note in document["notes"]))
 
     def test_text_has_a_row_for_each_size(self):
-        ended = run("gdrkit", "tune", "-o", self.path("profile"))
+        ended = run("gdrkit", "tune", "-o", self.file("profile"))
         self.assertEqual(ended.code, 0, ended.err)
         self.assertEqual(len([line for line in ended.lines if line.strip().startswith("65536 ")]), len(KINDS))
         self.assertIn("profile of", ended.lines[-1])

@@ -3,6 +3,7 @@
 """The base class of tests that write files, and the main function of tests that may be skipped."""
 import functools
 import os
+import pathlib
 import sys
 import tempfile
 import unittest
@@ -16,8 +17,12 @@ class FolderTest(unittest.TestCase):
         self.addCleanup(made.cleanup)
         return made.name
 
+    def file(self, *names):
+        """Returns the pathlib.Path of a file in the temporary directory."""
+        return pathlib.Path(self.folder, *names)
+
     def path(self, *names):
-        return os.path.join(self.folder, *names)
+        return str(self.file(*names))
 
     def write(self, name, text, mode=0o644):
         """Writes a file in the temporary directory and returns its path. Creates missing directories."""

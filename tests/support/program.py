@@ -6,7 +6,6 @@ import copy
 import glob
 import json
 import os
-import pathlib
 import re
 import resource
 import signal
@@ -171,13 +170,6 @@ class Test(FolderTest):
         ended = run(program, *arguments, "--json", environment=environment)
         self.assertEqual(ended.code, code, ended.err)
         return json.loads(ended.out), ended
-
-
-class FolderTest(Test):
-    """Tests with files of their own, which they read and write by pathlib."""
-
-    def path(self, *names):
-        return pathlib.Path(self.folder, *names)
 
 
 def list_of(name):
