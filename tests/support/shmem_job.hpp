@@ -55,7 +55,8 @@ struct ShmemJobOptions {
   // UCX's fault handler would replace those of tests and sanitizers.
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 0);
-  // On Debian 13, loading UCX starts a thread that opens and closes a socket. Tests count descriptors.
+  // On Debian 13, loading UCX starts a thread that opens and closes a socket and holds locks of UCX. Tests count
+  // descriptors and fork.
   ::setenv("UCX_VFS_ENABLE", "n", 1);
   return platform::ucx_calls().has_value();
 }

@@ -1,40 +1,22 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // One of two processes is killed at some step: the call of the other ends, names it, and leaks nothing.
-#include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <gtest/gtest.h>
 
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
 #include <functional>
-#include <string>
-#include <vector>
+#include <thread>
+#include <utility>
 
 #include "platform/gpu_code/collective_params.hpp"
-#include "shmem/core/pe.hpp"
-#include "support/process_resources.hpp"
 #include "support/results.hpp"
+#include "tests/shmem/core/mortal_job.hpp"
 
 namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
 using gdrkit::tests::status_of;
-using tests::failed;
-
-base::Result<std::unique_ptr<Pe>> start(const bootstrap::UniqueId& id, int pe, int n_pes = 2) {
-  PeOptions options;
-  options.n_pes = n_pes;
-  options.pe = pe;
-  options.unique_id = &id;
-  options.limit = 60s;
-  options.heap_bytes = std::uint64_t{1} << 20;
-  options.heap_max_bytes = std::uint64_t{1} << 30;
-  return Pe::start(options);
-}
 
 struct Step {
   const char* name;
@@ -114,54 +96,20 @@ const Step steps[] = {
 };
 
 TEST(ShmemDeath, CallsOfOtherPesFailAndReportTheKilledPe) {
-  ::setenv("GDRKIT_BACKEND", "emulated", 1);
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
-    const auto before = tests::count_process_resources();
-    const auto begin = std::chrono::steady_clock::now();
-    {
-      auto id = bootstrap::make_unique_id();
-      ASSERT_TRUE(id) << id.error().text();
-      const pid_t victim = ::fork();
-      if (victim == 0) {
-        auto pe = start(*id, 1);
-        if (pe) step.victim(**pe);
-        ::raise(SIGKILL);
-      }
-      auto pe = start(*id, 0);
-      ASSERT_TRUE(pe) << pe.error().text();
-      EXPECT_TRUE(failed(step.survivor(**pe), ECONNRESET, testing::HasSubstr("PE 1")));
-      int status = 0;
-      ASSERT_EQ(::waitpid(victim, &status, 0), victim);
-      EXPECT_TRUE(WIFSIGNALED(status));
-    }
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-    EXPECT_EQ(tests::count_process_resources(), before);
+    tests::expect_death_is_reported({.n_pes = 2}, step.victim, step.survivor);
   }
 }
 
-// PE 1 detects that PE 2 was killed, and ends. PE 0 checks only then, and must still report PE 2.
 TEST(ShmemDeath, ReportsTheKilledPeRatherThanPesThatLeft) {
-  ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  auto id = bootstrap::make_unique_id();
-  ASSERT_TRUE(id) << id.error().text();
-  const pid_t victim = ::fork();
-  if (victim == 0) {
-    auto pe = start(*id, 2, 3);
-    ::raise(SIGKILL);
-  }
-  const pid_t witness = ::fork();
-  if (witness == 0) {
-    auto pe = start(*id, 1, 3);
-    ::_exit(pe && !(*pe)->barrier_all() ? 0 : 1);
-  }
-  auto pe = start(*id, 0, 3);
-  ASSERT_TRUE(pe) << pe.error().text();
-  int status = 0;
-  ASSERT_EQ(::waitpid(victim, &status, 0), victim);
-  ASSERT_EQ(::waitpid(witness, &status, 0), witness);
-  EXPECT_EQ(status, 0);
-  EXPECT_TRUE(failed((*pe)->barrier_all(), ECONNRESET, testing::HasSubstr("PE 2 has ended")));
+  const auto nothing = [](Pe&) {};
+  // PE 1 detects that PE 2 was killed, and ends. PE 0 checks only then, and must still report PE 2.
+  const auto survivor = [](Pe& pe) {
+    while (pe.pe() == 0 && pe.connections().node().is_alive(1)) std::this_thread::sleep_for(1ms);
+    return pe.barrier_all();
+  };
+  tests::expect_death_is_reported({.victim = 2, .predicate = " has ended"}, nothing, survivor);
 }
 
 }  // namespace

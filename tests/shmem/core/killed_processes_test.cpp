@@ -31,8 +31,8 @@ namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
+using collective::CollectiveOperation;
 using gdrkit::tests::status_of;
-using tests::MortalBody;
 using tests::MortalJob;
 using tests::TimeOfDeath;
 
@@ -74,10 +74,10 @@ void kill_at_all_messages(const MortalJob& job, int first) {
 }
 
 /// Starts after its first two messages, hello and proof: before them, no other PE can detect its death.
-TEST(ShmemKilled, ReportsAMemberKilledAtAnyMessage) { kill_at_all_messages({}, 2); }
+TEST(ShmemKilled, ReportsAMemberKilledAtAnyMessage) { kill_at_all_messages({.may_time_out = true}, 2); }
 
 /// Starts after its first four messages, two challenges and two welcomes: they go to PEs that have connected.
-TEST(ShmemKilled, ReportsTheFirstPeKilledAtAnyMessage) { kill_at_all_messages({.victim = 0}, 4); }
+TEST(ShmemKilled, ReportsTheFirstPeKilledAtAnyMessage) { kill_at_all_messages({.victim = 0, .may_time_out = true}, 4); }
 
 /// What all do over and over when the victim dies.
 struct Loop {
@@ -86,11 +86,10 @@ struct Loop {
   std::function<base::Status(Pe&, char* object, std::size_t size_bytes)> turn;
 };
 
-base::Status collective(Pe& pe, collective::CollectiveOperation operation, char* object, std::size_t size_bytes,
-                        bool is_on_stream) {
-  const bool has_parts = operation == collective::CollectiveOperation::alltoall ||
-                         operation == collective::CollectiveOperation::fcollect ||
-                         operation == collective::CollectiveOperation::reducescatter;
+template <CollectiveOperation operation, bool is_on_stream>
+base::Status collective(Pe& pe, char* object, std::size_t size_bytes) {
+  const bool has_parts = operation == CollectiveOperation::alltoall || operation == CollectiveOperation::fcollect ||
+                         operation == CollectiveOperation::reducescatter;
   const auto n_pes = static_cast<std::size_t>(pe.n_pes());
   const std::size_t part = has_parts ? size_bytes / n_pes / 16 * 16 : size_bytes;
   collective::CollectiveCall call{operation, GDRKIT_SHMEM_TEAM_WORLD, object, object + size_bytes, part};
@@ -98,11 +97,6 @@ base::Status collective(Pe& pe, collective::CollectiveOperation operation, char*
   if (!is_on_stream) return pe.collectives().run(call);
   if (auto launched = pe.collectives().launch(call, {}); !launched) return launched;
   return pe.synchronize_stream(nullptr);
-}
-
-template <collective::CollectiveOperation operation, bool is_on_stream>
-base::Status turn_of(Pe& pe, char* object, std::size_t size_bytes) {
-  return collective(pe, operation, object, size_bytes, is_on_stream);
 }
 
 constexpr std::size_t large = std::size_t{4} << 20;
@@ -116,7 +110,7 @@ base::Status meet_in_team(Pe& pe, char*, std::size_t) {
     team = *made;
   }
   if (*team == GDRKIT_SHMEM_TEAM_INVALID) return pe.barrier_all();
-  return pe.collectives().run({collective::CollectiveOperation::sync, *team});
+  return pe.collectives().run({CollectiveOperation::sync, *team});
 }
 
 const Loop loops[] = {
@@ -135,14 +129,14 @@ const Loop loops[] = {
        auto made = pe.allocate(std::size_t{70} << 20, 1, false);
        return made ? pe.free(*made) : status_of(made);
      }},
-    {"a large broadcast", large, &turn_of<collective::CollectiveOperation::broadcast, false>},
-    {"a large fcollect", large, &turn_of<collective::CollectiveOperation::fcollect, false>},
-    {"a large alltoall", large, &turn_of<collective::CollectiveOperation::alltoall, false>},
-    {"a large reduction", large, &turn_of<collective::CollectiveOperation::reduce, false>},
-    {"a large reducescatter", large, &turn_of<collective::CollectiveOperation::reducescatter, false>},
-    {"a large broadcast on a stream", large, &turn_of<collective::CollectiveOperation::broadcast, true>},
-    {"a large alltoall on a stream", large, &turn_of<collective::CollectiveOperation::alltoall, true>},
-    {"a large reduction on a stream", large, &turn_of<collective::CollectiveOperation::reduce, true>},
+    {"a large broadcast", large, &collective<CollectiveOperation::broadcast, false>},
+    {"a large fcollect", large, &collective<CollectiveOperation::fcollect, false>},
+    {"a large alltoall", large, &collective<CollectiveOperation::alltoall, false>},
+    {"a large reduction", large, &collective<CollectiveOperation::reduce, false>},
+    {"a large reducescatter", large, &collective<CollectiveOperation::reducescatter, false>},
+    {"a large broadcast on a stream", large, &collective<CollectiveOperation::broadcast, true>},
+    {"a large alltoall on a stream", large, &collective<CollectiveOperation::alltoall, true>},
+    {"a large reduction on a stream", large, &collective<CollectiveOperation::reduce, true>},
 };
 
 /// A separate thread kills the victim `delay` after its first turn, at an arbitrary point.
@@ -174,7 +168,7 @@ TEST(ShmemKilled, ReportsAPeKilledDuringTransfersAndCollectives) {
   for (const Loop& loop : loops) {
     for (const auto delay : {500us, 7000us}) {
       SCOPED_TRACE(std::string(loop.name) + ", after " + std::to_string(delay.count()) + " us");
-      kill_in_loop({}, loop, delay);
+      kill_in_loop({.may_time_out = true}, loop, delay);
       if (HasFailure()) return;
     }
   }
@@ -182,16 +176,12 @@ TEST(ShmemKilled, ReportsAPeKilledDuringTransfersAndCollectives) {
 
 /// The same between machines. Streams wait for the CPU there, so they are not a separate case.
 TEST(ShmemKilled, ReportsAPeKilledDuringTransfersOverUcx) {
-  ::setenv("UCX_TLS", "tcp,self", 1);
-  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
-  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
-  ::setenv("UCX_VFS_ENABLE", "n", 1);     // its thread holds locks of UCX for a moment, and the job forks right after
-  if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  if (!tests::prepare_ucx("tcp,self")) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   for (Loop loop : loops) {
     if (std::string(loop.name).find("stream") != std::string::npos) continue;
     loop.size_bytes = std::min<std::size_t>(loop.size_bytes, 512 << 10);
     SCOPED_TRACE(loop.name);
-    kill_in_loop({.is_p2p_disabled = true}, loop, 20ms);
+    kill_in_loop({.may_time_out = true, .is_p2p_disabled = true}, loop, 20ms);
     if (HasFailure()) return;
   }
 }

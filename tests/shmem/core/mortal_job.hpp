@@ -19,6 +19,7 @@
 
 #include "shmem/core/pe.hpp"
 #include "support/process_resources.hpp"
+#include "support/shmem_job.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 
 namespace gdrkit::shmem_impl::tests {
@@ -52,9 +53,20 @@ class TimeOfDeath {
 struct MortalJob {
   int n_pes = 3;
   int victim = 1;
+  bool may_time_out = false;   ///< survivors may fail with ETIMEDOUT, not only with ECONNRESET
+  const char* predicate = "";  ///< follows "PE N", the victim, in the errors of survivors
   bool is_p2p_disabled = false;
-  std::chrono::milliseconds limit{60000};
+  std::chrono::milliseconds remote_silence = core::PeOptions().remote_silence;
+  transport::RemoteWay remote_way = transport::RemoteWay::automatic;
 };
+
+/// Prepares UCX for jobs whose processes are forked, and returns whether there is a UCX. Broken connections are the
+/// subject of these tests, so UCX does not print them.
+[[nodiscard]] inline bool prepare_ucx(const char* transports) {
+  ::setenv("UCX_TLS", transports, 1);
+  ::setenv("UCX_LOG_LEVEL", "fatal", 0);
+  return gdrkit::tests::has_ucx();
+}
 
 /// What all PEs do, one call after the other, until one fails; the victim's process ends on the way.
 using MortalBody = std::function<base::Status(core::Pe& pe)>;
@@ -64,9 +76,9 @@ inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const b
   const std::string text = error.text();
   if (!death.has_come()) return "failed before the death: " + text;
   if (death.ago() > std::chrono::seconds(10)) return "too late: " + text;
-  const bool is_named = text.find("PE " + std::to_string(job.victim)) != std::string::npos;
+  const bool is_named = text.find("PE " + std::to_string(job.victim) + job.predicate) != std::string::npos;
   if (!is_named) return "another PE or none is named: " + text;
-  const bool is_right = error.errno_value == ECONNRESET || error.errno_value == ETIMEDOUT;
+  const bool is_right = error.errno_value == ECONNRESET || (job.may_time_out && error.errno_value == ETIMEDOUT);
   return is_right ? "" : "another error (" + std::to_string(error.errno_value) + "): " + text;
 }
 
@@ -82,10 +94,12 @@ inline std::vector<std::string> run_mortal_job(const MortalJob& job, TimeOfDeath
     options.n_pes = job.n_pes;
     options.pe = number;
     options.unique_id = &*id;
-    options.limit = job.limit;
+    options.limit = std::chrono::seconds(60);
     options.heap_bytes = std::uint64_t{1} << 20;
     options.heap_max_bytes = std::uint64_t{1} << 30;
     options.is_p2p_disabled = job.is_p2p_disabled;
+    options.remote_silence = job.remote_silence;
+    options.remote_way = job.remote_way;
     prepare(number);
     auto before = gdrkit::tests::count_process_resources();
     if (number == 0) --before.descriptors;  // the listener of the unique id, which PE 0 takes over and closes
@@ -108,6 +122,21 @@ inline void expect_all_named_it(const MortalJob& job, const std::vector<std::str
   for (int pe = 0; pe < job.n_pes; ++pe) {
     EXPECT_EQ(ends[static_cast<std::size_t>(pe)], pe == job.victim ? "signal 9" : "") << "PE " << pe;
   }
+}
+
+/// Runs a job in which the victim calls `before_death` and dies. `survivor` must then fail on all other PEs.
+inline void expect_death_is_reported(const MortalJob& job, const std::function<void(core::Pe&)>& before_death,
+                                     const MortalBody& survivor) {
+  TimeOfDeath death;
+  const auto ends = run_mortal_job(
+      job, death, [](int) {},
+      [&](core::Pe& pe) {
+        if (pe.pe() != job.victim) return survivor(pe);
+        before_death(pe);
+        death.die();
+        return base::Status();
+      });
+  expect_all_named_it(job, ends);
 }
 
 }  // namespace gdrkit::shmem_impl::tests

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -15,42 +14,24 @@
 #include <vector>
 
 #include "gdrkit/shmem_device.cuh"
-#include "shmem/core/pe.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
-#include "tests/shmem/bootstrap/processes_as_pes.hpp"
+#include "tests/shmem/core/mortal_job.hpp"
 
 namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 using gdrkit::tests::status_of;
 
 constexpr int victim = 1;
 constexpr std::size_t object_bytes = 256 << 10;
 
-base::Result<std::unique_ptr<core::Pe>> start(const bootstrap::UniqueId& id, int pe, int n_pes,
-                                              transport::RemoteWay way) {
-  core::PeOptions options;
-  options.n_pes = n_pes;
-  options.pe = pe;
-  options.unique_id = &id;
-  options.limit = 60s;
-  options.heap_bytes = std::uint64_t{1} << 20;
-  options.heap_max_bytes = std::uint64_t{1} << 30;
-  options.is_p2p_disabled = true;
-  options.remote_way = way;
-  // UCX's shared memory does not report a dead process: heartbeats do.
-  if (std::string(std::getenv("UCX_TLS")) != "tcp,self") options.remote_silence = 2s;
-  return core::Pe::start(options);
-}
-
 /// Calls until one fails, at most for 20 s.
 base::Status repeat(const std::function<base::Status()>& call) {
-  const auto begin = Clock::now();
+  const auto begin = tests::Clock::now();
   base::Status done;
-  while (done && Clock::now() - begin < 20s) done = call();
+  while (done && tests::Clock::now() - begin < 20s) done = call();
   return done;
 }
 
@@ -121,35 +102,25 @@ const Step steps[] = {
 class RemoteDeath : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(RemoteDeath, CallsOfOtherPesFailAndReportTheKilledPe) {
-  ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  ::setenv("UCX_TLS", GetParam(), 1);
-  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
-  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
-  ::setenv("UCX_VFS_ENABLE", "n", 1);     // its thread holds locks of UCX for a moment, and the job forks right after
-  if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  const std::string transports = GetParam();
+  if (!tests::prepare_ucx(transports.c_str())) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  tests::MortalJob job{.victim = victim, .predicate = " has ended", .is_p2p_disabled = true};
+  // UCX's shared memory does not report a dead process: heartbeats do.
+  if (transports != "tcp,self") job.remote_silence = 2s;
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
-    auto id = bootstrap::make_unique_id();
-    ASSERT_TRUE(id) << id.error().text();
-    const auto ends = tests::run_processes(3, [&](int number) -> std::string {
-      auto pe = start(*id, number, 3, transport::RemoteWay::automatic);
-      if (!pe) return std::string("start: ") + pe.error().text();
-      auto object = (*pe)->allocate(object_bytes, 1, true);
-      if (!object) return std::string("allocation: ") + object.error().text();
-      if (number == victim) {
-        step.dies(**pe, *object);
-        ::raise(SIGKILL);
-      }
-      const auto begin = Clock::now();
-      auto ended = step.others(**pe, *object);
-      if (ended) return "no error";
-      if (Clock::now() - begin > 10s) return "too late";
-      if (ended.error().errno_value != ECONNRESET) return std::string("another error: ") + ended.error().text();
-      return ended.error().text();
-    });
-    EXPECT_EQ(ends[victim], "signal 9");
-    EXPECT_THAT(ends[0], ::testing::HasSubstr("PE 1 has ended"));
-    EXPECT_THAT(ends[2], ::testing::HasSubstr("PE 1 has ended"));
+    tests::TimeOfDeath death;
+    const auto ends = tests::run_mortal_job(
+        job, death, [](int) {},
+        [&](core::Pe& pe) {
+          auto object = pe.allocate(object_bytes, 1, true);
+          if (!object) return status_of(object);
+          if (pe.pe() != victim) return step.others(pe, *object);
+          step.dies(pe, *object);
+          death.die();
+          return base::Status();
+        });
+    tests::expect_all_named_it(job, ends);
   }
 }
 
@@ -165,49 +136,44 @@ void wait_until_stopped(int process) {
   }
 }
 
-/// After a failed get the caller frees the target.
+/// Begins a get from PE 1 while its process is stopped. After the failed quiet, the caller may free the target.
+base::Status get_from_stopped_pe(core::Pe& pe, void* object) {
+  std::int64_t process = 0;
+  if (auto got = pe.transfers().get(&process, object, sizeof process, 1, false); !got) return got;
+  ::kill(static_cast<pid_t>(process), SIGSTOP);
+  wait_until_stopped(static_cast<int>(process));
+  std::vector<char> data(object_bytes, 'x');
+  auto asked = pe.transfers().get(data.data(), object, data.size(), 1, true);
+  pe.set_limit(200ms);
+  auto ended = pe.quiet();
+  ::kill(static_cast<pid_t>(process), SIGCONT);
+  pe.set_limit(60s);
+  if (!asked) return asked;
+  if (ended || ended.error().errno_value != ETIMEDOUT) return base::fail_literal(EIO, "quiet did not time out");
+  // Replies arrive in the order of the requests.
+  if (auto got = pe.transfers().get(&process, object, sizeof process, 1, false); !got) return got;
+  if (data != std::vector<char>(object_bytes, 'x')) return base::fail_literal(EIO, "written late");
+  return pe.quiet();
+}
+
 TEST(RemoteGet, DoesNotWriteAfterAFailedQuiet) {
-  ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  ::setenv("UCX_TLS", "tcp,self", 1);
-  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
-  ::setenv("UCX_VFS_ENABLE", "n", 1);  // its thread holds locks of UCX for a moment, and the job forks right after
-  if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
-  auto id = bootstrap::make_unique_id();
-  ASSERT_TRUE(id) << id.error().text();
-  const auto ends = tests::run_processes(2, [&](int number) -> std::string {
-    auto pe = start(*id, number, 2, transport::RemoteWay::staged);
-    if (!pe) return std::string("start: ") + pe.error().text();
-    auto object = (*pe)->allocate(object_bytes, 1, true);
-    if (!object) return std::string("allocation: ") + object.error().text();
-    if (number == 1) {
-      const std::int64_t own = ::getpid();
-      if (!(*pe)->transfers().put(*object, &own, sizeof own, 1, false)) return "no process number";
-    }
-    if (auto met = (*pe)->barrier_all(); !met) return met.error().text();
-    if (number == 0) {
-      std::int64_t process = 0;
-      if (auto got = (*pe)->transfers().get(&process, *object, sizeof process, 1, false); !got)
-        return got.error().text();
-      ::kill(static_cast<pid_t>(process), SIGSTOP);
-      wait_until_stopped(static_cast<int>(process));
-      std::vector<char> data(object_bytes, 'x');
-      auto asked = (*pe)->transfers().get(data.data(), *object, data.size(), 1, true);
-      (*pe)->set_limit(200ms);
-      auto ended = (*pe)->quiet();
-      ::kill(static_cast<pid_t>(process), SIGCONT);
-      (*pe)->set_limit(60s);
-      if (!asked) return asked.error().text();
-      if (ended || ended.error().errno_value != ETIMEDOUT) return "quiet did not fail in time";
-      // Replies arrive in the order of the requests.
-      if (auto got = (*pe)->transfers().get(&process, *object, sizeof process, 1, false); !got)
-        return got.error().text();
-      if (data != std::vector<char>(object_bytes, 'x')) return "written late";
-      if (auto quiet = (*pe)->quiet(); !quiet) return quiet.error().text();
-    }
-    auto met = (*pe)->barrier_all();
-    return met ? "ended" : met.error().text();
-  });
-  EXPECT_EQ(ends, std::vector<std::string>(2, "ended"));
+  if (!tests::prepare_ucx("tcp,self")) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  constexpr int none = -1;
+  const tests::MortalJob job{
+      .n_pes = 2, .victim = none, .is_p2p_disabled = true, .remote_way = transport::RemoteWay::staged};
+  tests::TimeOfDeath never;
+  const auto ends = tests::run_mortal_job(
+      job, never, [](int) {},
+      [](core::Pe& pe) {
+        auto object = pe.allocate(object_bytes, 1, true);
+        if (!object) return status_of(object);
+        const std::int64_t own = ::getpid();
+        base::Status done = pe.transfers().put(*object, &own, sizeof own, pe.pe(), false);
+        if (done) done = pe.barrier_all();
+        if (done && pe.pe() == 0) done = get_from_stopped_pe(pe, *object);
+        return done ? pe.barrier_all() : done;
+      });
+  EXPECT_THAT(ends, ::testing::Each("finished"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ucx, RemoteDeath, ::testing::Values("tcp,self", "posix,self"), [](const auto& one) {
