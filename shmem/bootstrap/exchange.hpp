@@ -69,13 +69,14 @@ using AllgatherFunction = int (*)(const void* mine, std::size_t size_bytes, void
 /// GDRKIT_SHMEM_ROOT and _TOKEN apply under every launcher. GDRKIT_SHMEM_TOKEN_FILE names a file that contains the
 /// token.
 struct LaunchEnvironment {
-  std::string launcher;  ///< "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
+  /// "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
+  std::string launcher = {};
   int pe = 0;
   int n_pes = 1;
-  int local_index = 0;  ///< of this process among those on its machine, for the choice of a GPU
-  std::string root;     ///< "host:port" of PE 0; "": the launcher does not set it
-  std::string token;    ///< secret of the job's PEs; "": the launcher sets none
-  int listen_fd = -1;   ///< for PE 0 under `gdrkit run`: already listening at root
+  int local_index = 0;     ///< of this process among those on its machine, for the choice of a GPU
+  std::string root = {};   ///< "host:port" of PE 0; "": the launcher does not set it
+  std::string token = {};  ///< secret of the job's PEs; "": the launcher sets none
+  int listen_fd = -1;      ///< for PE 0 under `gdrkit run`: already listening at root
 };
 /// EINVAL: variables conflict; the error names them. EACCES: other users can access the file that
 /// GDRKIT_SHMEM_TOKEN_FILE names. Without a launcher, the job has one PE.

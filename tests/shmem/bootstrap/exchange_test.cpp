@@ -15,13 +15,12 @@
 namespace gdrkit::shmem_impl::tests {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 TEST(Exchange, GathersOnAnyNumberOfPes) {
-  for (const int n_pes : {1, 2, 3, 8}) {
+  for (const int n_pes : {1, 2, 3, 8, 64}) {
     const auto ends = run_pes(n_pes, long_limit, [](bootstrap::Exchange& exchange) {
       std::string end;
       for (int round = 0; round < 20 && end.empty(); ++round) end = gather_and_check(exchange, round, "numbers");
@@ -29,12 +28,6 @@ TEST(Exchange, GathersOnAnyNumberOfPes) {
     });
     EXPECT_THAT(ends, Each(std::string())) << n_pes << " PEs";
   }
-}
-
-TEST(Exchange, GathersOn64Pes) {
-  EXPECT_THAT(
-      run_pes(64, long_limit, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 7, "numbers"); }),
-      Each(std::string()));
 }
 
 TEST(Exchange, GathersEmptyAndLargeData) {
@@ -54,51 +47,37 @@ TEST(Exchange, GathersEmptyAndLargeData) {
 
 TEST(Exchange, AllConnectedPesReportMissingPes) {
   const auto ends = run_pes(6, 300ms, [](bootstrap::Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
-  for (const int pe : {0, 1, 3}) {
-    EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
-                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 6 PEs: PEs 2, 4 and 5 did not connect"),
-                      HasSubstr("within 300 ms")));
-  }
+  const ::testing::Matcher<std::string> failed =
+      failed_with(ETIMEDOUT, "the job of 6 PEs: PEs 2, 4 and 5 did not connect", "within 300 ms");
+  EXPECT_THAT(ends, ElementsAre(failed, failed, "absent", failed, "absent", "absent"));
 }
 
 TEST(Exchange, ReportsPesThatSkipAStep) {
-  std::barrier all_failed(3);
-  const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
-    const auto end = exchange.pe() == 1 ? "" : gather_and_check(exchange, 0, "heap sizes");
-    all_failed.arrive_and_wait();  // PE 1 stays, and keeps its connection
-    return end;
-  });
-  for (const std::size_t pe : {0U, 2U}) {
-    EXPECT_THAT(ends[pe],
-                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("during 'heap sizes': PE 1 did not take part")));
-  }
-}
-
-TEST(Exchange, ReportsAMissingPeZero) {
-  std::barrier all_failed(3);
-  const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
-    const auto end = exchange.pe() == 0 ? "" : gather_and_check(exchange, 0, "heap sizes");
-    all_failed.arrive_and_wait();
-    return end;
-  });
-  for (const std::size_t pe : {1U, 2U}) {
-    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("did not reply within")));
+  const struct {
+    int pe;
+    const char* text;
+  } cases[] = {{1, "during 'heap sizes': PE 1 did not take part"}, {0, "did not reply within"}};
+  for (const auto& skipping : cases) {
+    std::barrier all_failed(3);
+    auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
+      const auto end = exchange.pe() == skipping.pe ? "" : gather_and_check(exchange, 0, "heap sizes");
+      all_failed.arrive_and_wait();  // the PE stays, and keeps its connection
+      return end;
+    });
+    ends.erase(ends.begin() + skipping.pe);
+    EXPECT_THAT(ends, Each(failed_with(ETIMEDOUT, skipping.text)));
   }
 }
 
 TEST(Exchange, ReportsPesThatLeft) {
   for (const int gone : {0, 2}) {
-    const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
       if (auto end = gather_and_check(exchange, 0, "first"); !end.empty()) return end;
       if (exchange.pe() == gone) return "left";
       return gather_and_check(exchange, 1, "second");
     });
-    for (int pe = 0; pe < 4; ++pe) {
-      if (pe == gone) continue;
-      EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
-                  AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("during 'second': PE " + std::to_string(gone)),
-                        HasSubstr("has left the job")));
-    }
+    ends.erase(ends.begin() + gone);
+    EXPECT_THAT(ends, Each(failed_with(ECONNRESET, "during 'second': PE " + std::to_string(gone), "has left the job")));
   }
 }
 
@@ -108,7 +87,8 @@ TEST(Exchange, RepeatsTheFirstErrorOnLaterCalls) {
     const auto first = gather_and_check(exchange, 0, "first");
     return first == gather_and_check(exchange, 1, "second") ? first : "another error";
   });
-  for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("during 'first': PE 1 has left the job"));
+  const auto failed = HasSubstr("during 'first': PE 1 has left the job");
+  EXPECT_THAT(ends, ElementsAre(failed, "left", failed));
 }
 
 TEST(Exchange, ReportsDifferentSizesAndContinues) {
@@ -143,7 +123,7 @@ TEST(Exchange, RejectsInvalidPes) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   for (const auto& [pe, n_pes] : {std::pair{-1, 2}, {2, 2}, {0, 0}, {5, 1}}) {
-    EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, pe, n_pes, 1s)), StartsWith(begins_with(EINVAL)));
+    EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, pe, n_pes, 1s)), failed_with(EINVAL));
   }
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(bootstrap::UniqueId{}, 0, 2, 1s)),
               HasSubstr("the unique id is invalid"));
@@ -156,7 +136,7 @@ TEST(Exchange, ReportsImmediatelyThatPeZeroHasExited) {
   ASSERT_TRUE(id) << id.error().text();
   ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 1, 2, long_limit)),
-              AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("PE 0 has ended")));
+              failed_with(ECONNRESET, "PE 0 has ended"));
 }
 
 TEST(Exchange, LeavesNoDescriptorOpen) {
@@ -182,7 +162,7 @@ TEST(UniqueId, ReleaseClosesTheSocketOfAnUnusedId) {
   }
   for (const bootstrap::UniqueId& id : ids) EXPECT_EQ(end_of(bootstrap::release_unique_id(id)), "");
   EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
-  EXPECT_THAT(end_of(bootstrap::release_unique_id(ids.front())), StartsWith(begins_with(EINVAL)));
+  EXPECT_THAT(end_of(bootstrap::release_unique_id(ids.front())), failed_with(EINVAL));
 }
 
 }  // namespace

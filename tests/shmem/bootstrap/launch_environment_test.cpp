@@ -16,10 +16,7 @@
 namespace gdrkit::shmem_impl::tests {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr const char* all_names =
     "GDRKIT_SHMEM_PE GDRKIT_SHMEM_NPES GDRKIT_SHMEM_LOCAL_INDEX GDRKIT_SHMEM_ROOT GDRKIT_SHMEM_LISTEN_FD "
@@ -28,10 +25,12 @@ constexpr const char* all_names =
     "MPI_LOCALRANKID SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_LOCALID TORCHELASTIC_RUN_ID "
     "TORCHELASTIC_RESTART_COUNT PMIX_NAMESPACE PMI_FD";
 
+using Settings = std::vector<std::pair<const char*, std::string>>;
+
 /// Only these variables are set while it lives.
 class Variables {
  public:
-  explicit Variables(const std::vector<std::pair<const char*, std::string>>& set) {
+  explicit Variables(const Settings& set) {
     unset_all();
     for (const auto& [name, value] : set) ::setenv(name, value.c_str(), 1);
   }
@@ -47,76 +46,59 @@ class Variables {
 TEST(LaunchEnvironment, IsAJobOfOnePeWithoutALauncher) {
   const Variables none({});
   const auto found = bootstrap::read_launch_environment().value();
-  EXPECT_EQ(found.launcher, "");
-  EXPECT_EQ(found.pe, 0);
-  EXPECT_EQ(found.n_pes, 1);
   EXPECT_EQ(end_of(bootstrap::exchange_by_environment(found, 1s)), "");
 }
 
-TEST(LaunchEnvironment, ReadsGdrkitRun) {
-  const Variables set({{"GDRKIT_SHMEM_PE", "0"},
-                       {"GDRKIT_SHMEM_NPES", "4"},
-                       {"GDRKIT_SHMEM_LOCAL_INDEX", "0"},
-                       {"GDRKIT_SHMEM_ROOT", "127.0.0.1:5"},
-                       {"GDRKIT_SHMEM_TOKEN", "0123456789abcdef"},
-                       {"GDRKIT_SHMEM_LISTEN_FD", "7"},
-                       {"RANK", "3"},
-                       {"WORLD_SIZE", "9"}});
-  const auto found = bootstrap::read_launch_environment().value();
-  EXPECT_EQ(found.launcher, "gdrkit run");
-  EXPECT_EQ(found.n_pes, 4);
-  EXPECT_EQ(found.root, "127.0.0.1:5");
-  EXPECT_EQ(found.token, "0123456789abcdef");
-  EXPECT_EQ(found.listen_fd, 7);
-}
-
-TEST(LaunchEnvironment, TorchrunTakesPrecedenceOverTheSlurmStep) {
-  const Variables set({{"RANK", "5"},
-                       {"WORLD_SIZE", "8"},
-                       {"LOCAL_RANK", "1"},
-                       {"MASTER_ADDR", "fd00::1"},
-                       {"MASTER_PORT", "29500"},
-                       {"SLURM_PROCID", "1"},
-                       {"SLURM_STEP_NUM_TASKS", "2"}});
-  const auto found = bootstrap::read_launch_environment().value();
-  EXPECT_EQ(found.launcher, "torchrun");
-  EXPECT_EQ(found.pe, 5);
-  EXPECT_EQ(found.n_pes, 8);
-  EXPECT_EQ(found.local_index, 1);
-  EXPECT_EQ(found.root, "[fd00::1]:29501");
-  EXPECT_EQ(found.listen_fd, -1);
-}
-
-TEST(LaunchEnvironment, ReadsMpirunAndSrun) {
-  {
-    const Variables set(
-        {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
+TEST(LaunchEnvironment, ReadsTheVariablesOfEachLauncher) {
+  const struct {
+    Settings set;
+    bootstrap::LaunchEnvironment expected;
+  } cases[] = {
+      {{}, {}},
+      {{{"GDRKIT_SHMEM_PE", "0"},
+        {"GDRKIT_SHMEM_NPES", "4"},
+        {"GDRKIT_SHMEM_LOCAL_INDEX", "0"},
+        {"GDRKIT_SHMEM_ROOT", "127.0.0.1:5"},
+        {"GDRKIT_SHMEM_TOKEN", "0123456789abcdef"},
+        {"GDRKIT_SHMEM_LISTEN_FD", "7"},
+        {"RANK", "3"},
+        {"WORLD_SIZE", "9"}},
+       {.launcher = "gdrkit run", .n_pes = 4, .root = "127.0.0.1:5", .token = "0123456789abcdef", .listen_fd = 7}},
+      // torchrun takes precedence over the Slurm step in which it runs.
+      {{{"RANK", "5"},
+        {"WORLD_SIZE", "8"},
+        {"LOCAL_RANK", "1"},
+        {"MASTER_ADDR", "fd00::1"},
+        {"MASTER_PORT", "29500"},
+        {"SLURM_PROCID", "1"},
+        {"SLURM_STEP_NUM_TASKS", "2"}},
+       {.launcher = "torchrun", .pe = 5, .n_pes = 8, .local_index = 1, .root = "[fd00::1]:29501"}},
+      {{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}},
+       {.launcher = "mpirun (Open MPI)", .pe = 1, .n_pes = 2, .local_index = 1}},
+      {{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}},
+       {.launcher = "mpirun (PMI)", .pe = 1, .n_pes = 2, .local_index = 1}},
+      {{{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"GDRKIT_SHMEM_ROOT", "node1:4711"}},
+       {.launcher = "srun", .pe = 3, .n_pes = 4, .root = "node1:4711"}},
+      // A batch script is not a step.
+      {{{"SLURM_PROCID", "0"}}, {}},
+  };
+  for (const auto& [set, expected] : cases) {
+    SCOPED_TRACE(::testing::PrintToString(set));
+    const Variables variables(set);
     const auto found = bootstrap::read_launch_environment().value();
-    EXPECT_EQ(found.launcher, "mpirun (Open MPI)");
-    EXPECT_EQ(found.local_index, 1);
-    EXPECT_EQ(found.root, "");
-  }
-  {
-    const Variables set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}});
-    EXPECT_EQ(bootstrap::read_launch_environment().value().local_index, 1);
-  }
-  {
-    const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"GDRKIT_SHMEM_ROOT", "node1:4711"}});
-    const auto found = bootstrap::read_launch_environment().value();
-    EXPECT_EQ(found.launcher, "srun");
-    EXPECT_EQ(found.pe, 3);
-    EXPECT_EQ(found.root, "node1:4711");
-  }
-  {
-    const std::vector<std::pair<const char*, std::string>> of_batch_script = {{"SLURM_PROCID", "0"}};
-    const Variables set(of_batch_script);
-    EXPECT_EQ(bootstrap::read_launch_environment().value().launcher, "");
+    EXPECT_EQ(found.launcher, expected.launcher);
+    EXPECT_EQ(found.pe, expected.pe);
+    EXPECT_EQ(found.n_pes, expected.n_pes);
+    EXPECT_EQ(found.local_index, expected.local_index);
+    EXPECT_EQ(found.root, expected.root);
+    EXPECT_EQ(found.token, expected.token);
+    EXPECT_EQ(found.listen_fd, expected.listen_fd);
   }
 }
 
 TEST(LaunchEnvironment, ReportsConflictingVariables) {
   const struct {
-    std::vector<std::pair<const char*, std::string>> set;
+    Settings set;
     const char* text;
   } cases[] = {
       {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}},
@@ -131,8 +113,7 @@ TEST(LaunchEnvironment, ReportsConflictingVariables) {
   };
   for (const auto& one : cases) {
     const Variables set(one.set);
-    EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
-                AllOf(StartsWith(begins_with(EINVAL)), HasSubstr(one.text)));
+    EXPECT_THAT(end_of(bootstrap::read_launch_environment()), failed_with(EINVAL, one.text));
   }
 }
 
@@ -178,29 +159,26 @@ TEST(LaunchEnvironment, DoesNotContactOtherNodesWithoutAToken) {
     environment.n_pes = 2;
     environment.root = "192.0.2.1:4711";  // of no machine (RFC 5737)
     EXPECT_THAT(end_of(bootstrap::exchange_by_environment(environment, long_limit)),
-                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("torchrun provides no secret"),
-                      HasSubstr("set GDRKIT_SHMEM_TOKEN")));
+                failed_with(EACCES, "torchrun provides no secret", "set GDRKIT_SHMEM_TOKEN"));
   }
 }
 
 TEST(LaunchEnvironment, RejectsAShortToken) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
-  EXPECT_THAT(
-      end_of(bootstrap::read_launch_environment()),
-      AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("cannot use GDRKIT_SHMEM_TOKEN: the secret has 6 characters")));
+  EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
+              failed_with(EINVAL, "cannot use GDRKIT_SHMEM_TOKEN: the secret has 6 characters"));
 }
 
 TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
   const std::string path = ::testing::TempDir() + "gdrkit_token_" + std::to_string(::getpid());
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN_FILE", path}});
-  EXPECT_THAT(end_of(bootstrap::read_launch_environment()), StartsWith(begins_with(ENOENT)));
+  EXPECT_THAT(end_of(bootstrap::read_launch_environment()), failed_with(ENOENT));
   std::ofstream(path) << "0123456789abcdef0123\n";
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   EXPECT_EQ(bootstrap::read_launch_environment().value().token, "0123456789abcdef0123");
   for (const mode_t mode : {mode_t{0640}, mode_t{0604}, mode_t{0620}}) {
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
-    EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
-                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("with mode 600")));
+    EXPECT_THAT(end_of(bootstrap::read_launch_environment()), failed_with(EACCES, "with mode 600"));
   }
   ::unlink(path.c_str());
 }
@@ -208,8 +186,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
 TEST(LaunchEnvironment, ReportsTheVariableToSetIfTheLauncherSetsNone) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
   EXPECT_THAT(end_of(bootstrap::exchange_by_environment(bootstrap::read_launch_environment().value(), 1s)),
-              AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("cannot get the address of PE 0 from srun"),
-                    HasSubstr("set GDRKIT_SHMEM_ROOT=host:port")));
+              failed_with(ENOTSUP, "cannot get the address of PE 0 from srun", "set GDRKIT_SHMEM_ROOT=host:port"));
 }
 
 }  // namespace

@@ -23,11 +23,8 @@
 namespace gdrkit::shmem_impl::tests {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// A private folder, removed at the end.
 class Folder {
@@ -44,7 +41,7 @@ class Folder {
   std::string path_;
 };
 
-/// For each PE, the PEs on its machine, "0 2 ", or its error. Each PE of `apart` has its own network namespace.
+/// For each PE, the PEs on its machine, "{ 0, 2 }", or its error. Each PE of `apart` has its own network namespace.
 std::vector<std::string> meet(int n_pes, const std::string& folder, const std::string& host_id,
                               std::vector<int> apart = {}, int* refused = nullptr) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
@@ -56,9 +53,7 @@ std::vector<std::string> meet(int n_pes, const std::string& folder, const std::s
     if (!machine) return end_of(machine);
     auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
     if (!node) return end_of(node);
-    std::string pes;
-    for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
-    return pes;
+    return ::testing::PrintToString((*node)->pes());
   });
 }
 
@@ -67,7 +62,7 @@ TEST(MeetingPlace, SharedFolderConnectsNetworkNamespaces) {
   int refused = 0;
   const auto ends = meet(3, folder.path(), "", {1, 2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
-  EXPECT_THAT(ends, Each(std::string("0 1 2 ")));
+  EXPECT_THAT(ends, Each(std::string("{ 0, 1, 2 }")));
   EXPECT_TRUE(folder.is_empty());
 }
 
@@ -75,9 +70,8 @@ TEST(MeetingPlace, RejectsNetworkNamespacesWithoutASharedFolder) {
   int refused = 0;
   const auto ends = meet(3, "", "node 7", {2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
-                               HasSubstr("PE 2: cannot connect to PE 0 of the same node"),
-                               HasSubstr("Connection refused"), HasSubstr("GDRKIT_SHMEM_SOCKET_DIR"))));
+  EXPECT_THAT(ends, Each(failed_with(EHOSTUNREACH, "PE 2: cannot connect to PE 0 of the same node",
+                                     "Connection refused", "GDRKIT_SHMEM_SOCKET_DIR")));
 }
 
 TEST(MeetingPlace, RejectsDifferentFolders) {
@@ -87,8 +81,7 @@ TEST(MeetingPlace, RejectsDifferentFolders) {
     auto place = bootstrap::MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
     return end_of(node::join_node(*node::read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
-                               HasSubstr("PE 1: cannot connect to PE 0 of the same node"))));
+  EXPECT_THAT(ends, Each(failed_with(EHOSTUNREACH, "PE 1: cannot connect to PE 0 of the same node")));
 }
 
 /// Of this thread only.
@@ -98,9 +91,8 @@ TEST(MeetingPlace, RejectsTheSameHostIdFromAnotherUser) {
     if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
     return end_of(node::join_node(*node::read_machine_name({"node", false}), exchange, 100, long_limit));
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)),
-                               HasSubstr("PE 1: cannot connect to PE 0 of the same node"),
-                               HasSubstr("the PE runs as another user"))));
+  EXPECT_THAT(ends, Each(failed_with(EHOSTUNREACH, "PE 1: cannot connect to PE 0 of the same node",
+                                     "the PE runs as another user")));
 }
 
 TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
@@ -108,9 +100,8 @@ TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
     const auto machine = node::read_machine_name({exchange.pe() == 1 ? "" : "node", false});
     return end_of(node::join_node(*machine, exchange, 100, long_limit));
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
-                               HasSubstr("GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE 0"),
-                               HasSubstr("but PE 1 has neither; set the same variables for all PEs"))));
+  EXPECT_THAT(ends, Each(failed_with(EPROTO, "GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR is set for PE 0",
+                                     "but PE 1 has neither; set the same variables for all PEs")));
 }
 
 TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
@@ -127,8 +118,7 @@ TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
 TEST(MeetingPlace, RejectsHostIdsLongerThan39Characters) {
   ASSERT_TRUE(node::read_machine_name({std::string(39, 'a'), false}));
   const auto name = node::read_machine_name({std::string(40, 'a'), false});
-  EXPECT_THAT(end_of(name),
-              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("the name has 40 characters; use at most 39")));
+  EXPECT_THAT(end_of(name), failed_with(EINVAL, "the name has 40 characters; use at most 39"));
 }
 
 TEST(MeetingPlace, TwoJobsShareAFolder) {
@@ -137,8 +127,8 @@ TEST(MeetingPlace, TwoJobsShareAFolder) {
   std::thread other([&] { first = meet(4, folder.path(), "node"); });
   const auto second = meet(4, folder.path(), "node");
   other.join();
-  EXPECT_THAT(first, Each(std::string("0 1 2 3 ")));
-  EXPECT_THAT(second, Each(std::string("0 1 2 3 ")));
+  EXPECT_THAT(first, Each(std::string("{ 0, 1, 2, 3 }")));
+  EXPECT_THAT(second, Each(std::string("{ 0, 1, 2, 3 }")));
   EXPECT_TRUE(folder.is_empty());
 }
 
@@ -147,7 +137,7 @@ TEST(MeetingPlace, RejectsAFolderThatOtherUsersCanEnter) {
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
     EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
-                AllOf(StartsWith(begins_with(EPERM)), HasSubstr("the mode of the directory gives other users access")));
+                failed_with(EPERM, "the mode of the directory gives other users access"));
   }
   ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
   EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
@@ -158,22 +148,21 @@ TEST(MeetingPlace, RejectsAFolderOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
   ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
   EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
-              AllOf(StartsWith(begins_with(EPERM)),
-                    HasSubstr("the directory belongs to user 65534, but this process runs as user 0")));
+              failed_with(EPERM, "the directory belongs to user 65534, but this process runs as user 0"));
 }
 
 TEST(MeetingPlace, RejectsPathsThatAreNotFolders) {
   const Folder folder;
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/missing")), StartsWith(begins_with(ENOENT)));
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/missing")), failed_with(ENOENT));
   std::ofstream(folder.path() + "/file") << "text";
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/file")), StartsWith(begins_with(ENOTDIR)));
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/file")), failed_with(ENOTDIR));
 }
 
 TEST(MeetingPlace, SupportsPathsLongerThanASocketAddress) {
   const Folder folder;
   const std::string deep = folder.path() + "/" + std::string(120, 'd');
   ASSERT_EQ(::mkdir(deep.c_str(), 0700), 0);
-  EXPECT_THAT(meet(2, deep, ""), Each(std::string("0 1 ")));
+  EXPECT_THAT(meet(2, deep, ""), Each(std::string("{ 0, 1 }")));
 }
 
 /// A socket of that name in the folder, last changed `age_s` seconds ago. It listens while the result lives.
@@ -200,7 +189,7 @@ TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
   left_over(folder, "gdrkit-shmem-of-another-machine", 3600);
   left_over(folder, "another-program", two_days_s);
   const base::UniqueFd live = left_over(folder, "gdrkit-shmem-live", two_days_s);
-  EXPECT_THAT(meet(2, folder.path(), ""), Each(std::string("0 1 ")));
+  EXPECT_THAT(meet(2, folder.path(), ""), Each(std::string("{ 0, 1 }")));
   const auto exists = [&](const char* name) { return std::filesystem::exists(folder.path() + "/" + name); };
   EXPECT_FALSE(exists("gdrkit-shmem-old"));
   EXPECT_TRUE(exists("gdrkit-shmem-of-another-machine"));

@@ -18,10 +18,6 @@
 namespace gdrkit::shmem_impl::tests {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 constexpr uid_t other_user = 65534;
 
 bootstrap::LaunchEnvironment environment_of(int pe) {
@@ -42,6 +38,16 @@ bootstrap::Token name_of(const secret::Key& key) {
   bootstrap::Token name;
   std::copy_n(key.begin(), name.size(), name.begin());
   return name;
+}
+
+bootstrap::StarGroup group_of(const secret::Key& key, int position) {
+  bootstrap::StarGroup group;
+  group.position = position;
+  group.pes = {0, 1};
+  group.n_pes = 2;
+  group.secret = key;
+  group.limit = 1s;
+  return group;
 }
 
 class OtherUser : public ::testing::Test {
@@ -66,16 +72,10 @@ TEST_F(OtherUser, CannotJoin) {
       if (connected) socket = std::move(*connected);
     }
     if (!socket) return "PE 0 was not found";
-    bootstrap::StarGroup group;
-    group.position = 1;
-    group.pes = {0, 1};
-    group.n_pes = 2;
-    group.secret = key;
-    group.limit = 1s;
     const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> { return std::move(socket); };
-    return bootstrap::make_star_member(connect, group) ? "joined" : "refused";
+    return bootstrap::make_star_member(connect, group_of(key, 1)) ? "joined" : "refused";
   });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 2 PEs: PE 1 did not connect")));
+  EXPECT_THAT(ends[0], failed_with(ETIMEDOUT, "the job of 2 PEs: PE 1 did not connect"));
   EXPECT_EQ(ends[1], "refused");
 }
 
@@ -88,16 +88,11 @@ TEST_F(OtherUser, CannotImpersonatePeZero) {
     const secret::Key key = public_key_of(environment, own);
     auto listener = bootstrap::MeetingPlace::open("")->listen(name_of(key));
     if (!listener) return "cannot listen";
-    bootstrap::StarGroup group;
-    group.pes = {0, 1};
-    group.n_pes = 2;
-    group.secret = key;
-    group.limit = 1s;
-    return bootstrap::make_star_centre(listener->take_socket(), group) ? "a PE connected" : "no PE connected";
+    return bootstrap::make_star_centre(listener->take_socket(), group_of(key, 0)) ? "a PE connected"
+                                                                                  : "no PE connected";
   });
   EXPECT_EQ(ends[0], "no PE connected");
-  EXPECT_THAT(ends[1],
-              AllOf(StartsWith(begins_with(EACCES)), HasSubstr("the process at this address belongs to another user")));
+  EXPECT_THAT(ends[1], failed_with(EACCES, "the process at this address belongs to another user"));
 }
 
 /// In a user namespace without a map, all users have the same number, including the user of this process.

@@ -27,7 +27,6 @@ using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 /// A job whose address and secret the test can read.
 struct OpenJob {
@@ -118,56 +117,55 @@ TEST(Strangers, DoNotInterruptAJob) {
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-/// Connects as PE 1 and sends the proof that `answer` returns. The job then waits for the real PE 1.
-std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key& secret, const bootstrap::Hello& hello,
-                                                              const bootstrap::Challenge& said)>& answer) {
-  OpenJob job = OpenJob::make(2, long_limit);
-  const base::UniqueFd stranger = job.stranger();
-  const bootstrap::Hello hello = job.hello(1);
-  send_raw(stranger, &hello, sizeof hello);
-  std::string heard;
-  std::thread later([&] {
-    const secret::Digest proof = answer(job.group.secret, hello, challenge_on(stranger));
-    send_raw(stranger, &proof, sizeof proof);
-    heard = receive_raw(stranger, 1);
-  });
-  std::thread true_pe_1([&] {
-    later.join();
-    EXPECT_EQ(job.run(1), "");
-  });
-  EXPECT_EQ(job.run(0), "");
-  true_pe_1.join();
-  return heard;
+/// Connects as PE 1, sends `hello` and runs PE 0 of the job. Meanwhile, `as_member` uses the connection.
+std::string run_with_member(OpenJob& job, const bootstrap::Hello& hello,
+                            const std::function<void(const base::UniqueFd& member)>& as_member) {
+  const base::UniqueFd member = job.stranger();
+  send_raw(member, &hello, sizeof hello);
+  std::thread using_connection([&] { as_member(member); });
+  const std::string end = job.run(0);
+  using_connection.join();
+  return end;
 }
 
 TEST(Strangers, SendsNothingToPesWithoutTheSecret) {
-  const auto wrong = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge& said) {
-    secret::Digest proof = bootstrap::proof_of_member(secret, hello, said.nonce);
-    proof[31] ^= 1;
-    return proof;
-  };
-  EXPECT_EQ(answer_as_pe_1(wrong), "");
-  const auto reflected = [](const secret::Key&, const bootstrap::Hello&, const bootstrap::Challenge& said) {
-    return said.proof;
-  };
-  EXPECT_EQ(answer_as_pe_1(reflected), "");
-  const auto for_another_pe = [](const secret::Key& secret, bootstrap::Hello hello, const bootstrap::Challenge& said) {
-    hello.pe = 0;
-    return bootstrap::proof_of_member(secret, hello, said.nonce);
-  };
-  EXPECT_EQ(answer_as_pe_1(for_another_pe), "");
-  const auto replayed = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge&) {
-    return bootstrap::proof_of_member(secret, hello, bootstrap::Token{});  // the nonce of an earlier connection
-  };
-  EXPECT_EQ(answer_as_pe_1(replayed), "");
+  using bootstrap::Challenge;
+  using bootstrap::Hello;
+  const struct {
+    const char* name;
+    secret::Digest (*make)(const secret::Key& secret, Hello hello, const Challenge& challenge);
+  } proofs[] = {{"wrong",
+                 [](const secret::Key& secret, Hello hello, const Challenge& challenge) {
+                   secret::Digest proof = bootstrap::proof_of_member(secret, hello, challenge.nonce);
+                   proof[31] ^= 1;
+                   return proof;
+                 }},
+                {"reflected", [](const secret::Key&, Hello, const Challenge& challenge) { return challenge.proof; }},
+                {"for another PE",
+                 [](const secret::Key& secret, Hello hello, const Challenge& challenge) {
+                   hello.pe = 0;
+                   return bootstrap::proof_of_member(secret, hello, challenge.nonce);
+                 }},
+                {"of an earlier connection", [](const secret::Key& secret, Hello hello, const Challenge&) {
+                   return bootstrap::proof_of_member(secret, hello, bootstrap::Token{});
+                 }}};
+  for (const auto& proof : proofs) {
+    OpenJob job = OpenJob::make(2, long_limit);
+    const Hello hello = job.hello(1);
+    const auto end = run_with_member(job, hello, [&](const base::UniqueFd& stranger) {
+      const secret::Digest sent = proof.make(job.group.secret, hello, challenge_on(stranger));
+      send_raw(stranger, &sent, sizeof sent);
+      EXPECT_EQ(receive_raw(stranger, 1), "") << proof.name;
+      EXPECT_EQ(job.run(1), "") << "the job waits for the real PE 1";
+    });
+    EXPECT_EQ(end, "") << proof.name;
+  }
 }
 
 TEST(Strangers, AcceptsPesWithTheSecret) {
   OpenJob job = OpenJob::make(2, 1s);
-  const base::UniqueFd member = job.stranger();
   const bootstrap::Hello hello = job.hello(1);
-  send_raw(member, &hello, sizeof hello);
-  std::thread later([&] {
+  const auto end = run_with_member(job, hello, [&](const base::UniqueFd& member) {
     prove(member, job.group.secret, hello);
     bootstrap::Frame frame;
     const std::string words = receive_raw(member, sizeof frame);
@@ -175,8 +173,7 @@ TEST(Strangers, AcceptsPesWithTheSecret) {
     std::memcpy(&frame, words.data(), sizeof frame);
     EXPECT_EQ(frame.kind, bootstrap::FrameKind::welcome);
   });
-  EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // PE 1 sends nothing after the proof
-  later.join();
+  EXPECT_THAT(end, HasSubstr("PE 1"));  // PE 1 sends nothing after the proof
 }
 
 TEST(Strangers, PesConnectDespiteManyForeignConnections) {
@@ -206,37 +203,31 @@ TEST(Strangers, RejectsAPeWithAnotherToken) {
   other.address = job.address;
   other.group.where = job.group.where;
   const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("the job of 2 PEs: PE 1 did not connect")));
+  EXPECT_THAT(ends[0], failed_with(ETIMEDOUT, "the job of 2 PEs: PE 1 did not connect"));
   // PE 0 times out at about the same time.
-  EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
-                             AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
+  EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()), AnyOf(failed_with(ETIMEDOUT), failed_with(ECONNRESET))));
 }
 
 TEST(Strangers, ReportsAPeOfAnotherRelease) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const base::UniqueFd newer = job.stranger();
-  bootstrap::Hello words = job.hello(1);
-  words.version = bootstrap::star_version + 1;
-  send_raw(newer, &words, sizeof words);
-  std::thread later([&] { prove(newer, job.group.secret, words); });
-  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("use one release")));
-  later.join();
+  bootstrap::Hello hello = job.hello(1);
+  hello.version = bootstrap::star_version + 1;
+  const auto end =
+      run_with_member(job, hello, [&](const base::UniqueFd& member) { prove(member, job.group.secret, hello); });
+  EXPECT_THAT(end, failed_with(EPROTO, "use one release"));
 }
 
 TEST(Strangers, ReportsAPeThatSendsInvalidData) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const base::UniqueFd member = job.stranger();
-  const bootstrap::Hello words = job.hello(1);
-  send_raw(member, &words, sizeof words);
-  const std::string nonsense(sizeof(bootstrap::Frame), 'x');
-  std::thread later([&] {
-    prove(member, job.group.secret, words);
+  const bootstrap::Hello hello = job.hello(1);
+  const auto end = run_with_member(job, hello, [&](const base::UniqueFd& member) {
+    prove(member, job.group.secret, hello);
     // Sent after the welcome and the go, so that the bytes belong to the step.
     static_cast<void>(receive_raw(member, 2 * (sizeof(bootstrap::Frame) + sizeof(secret::Tag))));
+    const std::string nonsense(sizeof(bootstrap::Frame), 'x');
     send_raw(member, nonsense.data(), nonsense.size());
   });
-  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent an invalid message")));
-  later.join();
+  EXPECT_THAT(end, failed_with(EPROTO, "PE 1 sent an invalid message"));
 }
 
 /// Relays the connection of PE 1 of a job of two. `change` may change the bytes that the relay passes on; `done` bytes
@@ -310,8 +301,7 @@ TEST(Strangers, DoesNotPrintTextOfARelay) {
     *words += text + std::string(sizeof(secret::Tag), '\0');
   };
   const std::string end = run_through_a_relay(1s, fail)[1];
-  EXPECT_THAT(end,
-              AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("wrong authentication code"), Not(HasSubstr("owned"))));
+  EXPECT_THAT(end, AllOf(failed_with(EPROTO, "wrong authentication code"), Not(HasSubstr("owned"))));
 }
 
 /// Another program may hold PE 0's address and send nothing, or invalid data.
@@ -335,7 +325,7 @@ TEST(Strangers, PesTimeOutIfAnotherProgramHoldsPeZerosPort) {
     const auto end = job.run(1);
     is_done = true;
     holder.join();
-    EXPECT_THAT(end, AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("did not authenticate as PE 0 within")));
+    EXPECT_THAT(end, failed_with(ETIMEDOUT, "did not authenticate as PE 0 within"));
   }
 }
 

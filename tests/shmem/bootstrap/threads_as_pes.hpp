@@ -3,8 +3,10 @@
 // PEs as threads of this process, each with a separate exchange.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -27,6 +29,11 @@ std::string end_of(const Result& result) {
   return result ? "" : std::to_string(result.error().errno_value) + ": " + result.error().text();
 }
 inline std::string begins_with(int error) { return std::to_string(error) + ": "; }
+/// Matches the end of a PE that failed with this errno and a text that contains all of `parts`.
+template <class... Parts>
+auto failed_with(int error, Parts... parts) {
+  return ::testing::AllOf(::testing::StartsWith(begins_with(error)), ::testing::HasSubstr(parts)...);
+}
 
 /// Runs `as_pe(pe)` on a thread each, and returns what they returned.
 inline std::vector<std::string> run_threads(int n_pes, const std::function<std::string(int pe)>& as_pe) {
@@ -45,9 +52,7 @@ inline std::vector<std::string> run_pes(int n_pes, std::chrono::milliseconds lim
     return {};
   }
   return run_threads(n_pes, [&](int pe) -> std::string {
-    for (const int other : absent) {
-      if (pe == other) return "absent";
-    }
+    if (std::find(absent.begin(), absent.end(), pe) != absent.end()) return "absent";
     auto exchange = bootstrap::exchange_by_unique_id(*id, pe, n_pes, limit);
     return exchange ? as_pe(**exchange) : end_of(exchange);
   });
