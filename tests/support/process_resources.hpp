@@ -9,7 +9,9 @@
 #include <fstream>
 #include <iterator>
 #include <ostream>
+#include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace gdrkit::tests {
@@ -43,6 +45,17 @@ inline std::size_t count_descriptors() {
     resources.device_mappings += is_device_mapping(line);
   }
   return resources;
+}
+
+/// Returns the inodes of this process's sockets, as the tables in /proc/net contain them.
+[[nodiscard]] inline std::set<std::string> own_socket_inodes() {
+  std::set<std::string> inodes;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();  // "socket:[12345]"
+    if (target.starts_with("socket:[")) inodes.insert(target.substr(8, target.size() - 9));
+  }
+  return inodes;
 }
 
 struct AddressRange {

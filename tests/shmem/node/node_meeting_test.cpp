@@ -17,19 +17,17 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// The PEs that PE i sees on its machine: "0 2 ".
+/// The PEs that PE i sees on its machine: "{ 0, 2 }".
 std::vector<std::string> meet_on(int n_pes, const std::function<node::MachineName(int pe)>& machine_of) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::join_node(machine_of(exchange.pe()), exchange, 100, long_limit);
     if (!node) return end_of(node);
-    std::string pes;
-    for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
     // Descriptors go round on each machine, at the same time.
     std::vector<int> all((*node)->pes().size());
     const int mine = exchange.pe();
     if (auto passed = (*node)->exchange_fds(-1, &mine, sizeof mine, all.data(), "numbers"); !passed)
       return end_of(passed);
-    return all == (*node)->pes() ? pes : "wrong parts";
+    return all == (*node)->pes() ? ::testing::PrintToString(all) : "wrong parts";
   });
 }
 
@@ -41,7 +39,7 @@ node::MachineName machine(const char* boot_id) {
 
 TEST(NodeMeeting, GroupsByBootIdentifier) {
   EXPECT_THAT(meet_on(5, [](int pe) { return machine(pe % 2 == 0 ? "one" : "two"); }),
-              ElementsAre("0 2 4 ", "1 3 ", "0 2 4 ", "1 3 ", "0 2 4 "));
+              ElementsAre("{ 0, 2, 4 }", "{ 1, 3 }", "{ 0, 2, 4 }", "{ 1, 3 }", "{ 0, 2, 4 }"));
 }
 
 TEST(NodeMeeting, SeparatesUsersAndNetworkNamespaces) {
@@ -52,7 +50,7 @@ TEST(NodeMeeting, SeparatesUsersAndNetworkNamespaces) {
                         if (pe == 2) name.network_namespace += 1;
                         return name;
                       }),
-              ElementsAre("0 3 ", "1 ", "2 ", "0 3 "));
+              ElementsAre("{ 0, 3 }", "{ 1 }", "{ 2 }", "{ 0, 3 }"));
 }
 
 TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
@@ -73,12 +71,10 @@ TEST(NodeMeeting, SeparatesEqualNamesThatCannotConnect) {
     }
     auto node = node::join_node(name, exchange, 100, long_limit);
     if (!node) return end_of(node);
-    std::string pes;
-    for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
-    return pes;
+    return ::testing::PrintToString((*node)->pes());
   });
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
-  EXPECT_THAT(ends, ElementsAre("0 3 4 ", "1 ", "2 ", "0 3 4 ", "0 3 4 "));
+  EXPECT_THAT(ends, ElementsAre("{ 0, 3, 4 }", "{ 1 }", "{ 2 }", "{ 0, 3, 4 }", "{ 0, 3, 4 }"));
 }
 
 TEST(NodeMeeting, EachNetworkNamespaceIsASeparateNode) {

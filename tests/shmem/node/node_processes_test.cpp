@@ -12,15 +12,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -29,6 +26,7 @@
 #include "shmem/node/node.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
+#include "tests/shmem/node/local_names.hpp"
 
 extern char** environ;
 
@@ -37,6 +35,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -90,21 +89,18 @@ std::vector<std::string> run_nodes(const std::function<std::string(bootstrap::Ex
 TEST(NodeProcesses, ReportsAPeKilledWhileJoining) {
   for (const int killed : {0, 2}) {
     for (int point = 0; point < 6; ++point) {
-      const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
+      auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
         FatalExchange fatal(exchange, exchange.pe() == killed ? point : -1);
         auto node = node::Node::join(fatal, 4096, long_limit);
         return node ? wait_for_death(**node) : end_of(node);
       });
-      for (int pe = 0; pe < 4; ++pe) {
-        const auto& end = ends[static_cast<std::size_t>(pe)];
-        if (pe == killed) {
-          EXPECT_EQ(end, "signal 9");
-        } else {
-          EXPECT_THAT(end, HasSubstr("PE " + std::to_string(killed))) << "point " << point;
-          if (point == 5) {
-            EXPECT_EQ(end, "PE " + std::to_string(killed) + " is dead");
-          }
-        }
+      SCOPED_TRACE("PE " + std::to_string(killed) + " killed at point " + std::to_string(point));
+      EXPECT_EQ(ends[static_cast<std::size_t>(killed)], "signal 9");
+      ends.erase(ends.begin() + killed);
+      const std::string name = "PE " + std::to_string(killed);
+      EXPECT_THAT(ends, Each(HasSubstr(name)));
+      if (point == 5) {
+        EXPECT_THAT(ends, Each(name + " is dead"));
       }
     }
   }
@@ -123,8 +119,7 @@ void expect_death_is_seen(const std::function<void()>& before_death) {
     }
     return wait_for_death(**node);
   });
-  EXPECT_EQ(ends[2], "signal 9");
-  for (const std::size_t pe : {0U, 1U, 3U}) EXPECT_EQ(ends[pe], "PE 2 is dead");
+  EXPECT_THAT(ends, ElementsAre("PE 2 is dead", "PE 2 is dead", "signal 9", "PE 2 is dead"));
 }
 
 TEST(NodeProcesses, AKilledPeIsDead) {
@@ -187,8 +182,7 @@ TEST(NodeProcesses, ReportsAPeWithoutFreeDescriptors) {
       if (auto end = gather_and_check(exchange, 0, "all have tried"); !end.empty()) return end;
       return end_of(fds);
     });
-    EXPECT_THAT(ends[static_cast<std::size_t>(poor)],
-                AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("during 'heap chunk'"), HasSubstr("ulimit -n")));
+    EXPECT_THAT(ends[static_cast<std::size_t>(poor)], failed_with(EMFILE, "during 'heap chunk'", "ulimit -n"));
     // PE 0 collects for all PEs: if it fails, no PE receives a descriptor.
     if (poor == 0) {
       EXPECT_THAT(ends, Each(HasSubstr("PE 0 has too many open files to receive the file descriptor of PE")));
@@ -205,7 +199,7 @@ TEST(NodeProcesses, FirstPeReportsThatItsDescriptorLimitIsTooLow) {
     if (exchange.pe() == 0) limit.emplace(next_file() + 2);
     return end_of(node::Node::join(exchange, 4096, long_limit));
   });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("one connection for each of 4 PEs")));
+  EXPECT_THAT(ends[0], failed_with(EMFILE, "one connection for each of 4 PEs"));
 }
 
 /// Linux bounds how many descriptors of a user are on their way: they go in turns then.
@@ -254,35 +248,7 @@ TEST(NodeProcesses, APeThatLeftAndExitedIsNotAnError) {
     (*node)->leave();
     return (*node)->is_alive(2) ? "still alive" : std::to_string(dead);
   });
-  for (const std::size_t pe : {0U, 1U, 3U}) EXPECT_EQ(ends[pe], "-1");
-}
-
-/// Abstract names of gdrkit's sockets on this machine, by the sockets' inodes.
-std::multimap<std::string, std::string> local_names() {
-  std::multimap<std::string, std::string> names;
-  std::ifstream file("/proc/net/unix");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string unused, inode, name;
-    for (int column = 0; column < 6; ++column) words >> unused;
-    words >> inode >> name;
-    if (name.rfind("@gdrkit-shmem-", 0) == 0) names.emplace(inode, name);
-  }
-  return names;
-}
-
-/// Sockets of this process, one per line.
-std::string own_local_names() {
-  std::string own;
-  const auto names = local_names();
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code ignored;
-    const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();  // "socket:[12345]"
-    if (target.rfind("socket:[", 0) != 0) continue;
-    const auto [first, last] = names.equal_range(target.substr(8, target.size() - 9));
-    for (auto name = first; name != last; ++name) own += name->second + "\n";
-  }
-  return own;
+  EXPECT_THAT(ends, ElementsAre("-1", "-1", "", "-1"));
 }
 
 TEST(NodeProcesses, KilledPesLeaveNoSockets) {
@@ -291,25 +257,26 @@ TEST(NodeProcesses, KilledPesLeaveNoSockets) {
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) {
     // While its sockets listen and are connected.
     FatalExchange fatal(exchange, 3, [&] {
-      const std::string own = own_local_names();
+      std::string own;
+      for (const std::string& name : own_local_names()) own += name + "\n";
       if (::write(told[1], own.data(), own.size()) == static_cast<ssize_t>(own.size())) kill_self();
     });
     return end_of(node::Node::join(fatal, 1 << 20, long_limit));
   });
   ::close(told[1]);
-  EXPECT_THAT(ends, Each(AllOf(StartsWith("signal 9"))));
-  std::set<std::string> left;
+  EXPECT_THAT(ends, Each("signal 9"));
   std::string text(65536, '\0');
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(told[0], text.data(), text.size()))));
   ::close(told[0]);
   std::istringstream lines(text);
-  for (std::string name; std::getline(lines, name);) left.insert(name);
+  std::set<std::string> left{std::istream_iterator<std::string>(lines), {}};
   EXPECT_THAT(left, ::testing::Not(::testing::IsEmpty()));
   for (const bootstrap::Deadline deadline(20s); !left.empty() && !deadline.has_passed();
        std::this_thread::sleep_for(5ms)) {
-    std::set<std::string> still;
-    for (const auto& [inode, name] : local_names()) still.insert(name);
-    std::erase_if(left, [&](const std::string& name) { return still.count(name) == 0; });
+    const auto still = local_names();
+    std::erase_if(left, [&](const std::string& name) {
+      return std::ranges::none_of(still, [&](const auto& socket) { return socket.second == name; });
+    });
   }
   EXPECT_THAT(left, ::testing::IsEmpty());
 }

@@ -11,25 +11,19 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <numeric>
-#include <set>
-#include <sstream>
-#include <system_error>
 
 #include "shmem/bootstrap/deadline.hpp"
 #include "support/process_resources.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
+#include "tests/shmem/node/local_names.hpp"
 
 namespace gdrkit::shmem_impl::tests {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr std::size_t area_bytes = 5000;
 
@@ -99,26 +93,17 @@ std::string pass_files(node::Node& node, int pe) {
   return "";
 }
 
-TEST(Node, PassesDescriptors) {
-  const auto ends = run_node(5, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
+std::vector<std::string> run_node_that_passes_files(int n_pes) {
+  return run_node(n_pes, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     for (int round = 0; round < 3; ++round) {
       if (auto end = pass_files(node, exchange.pe()); !end.empty()) return end;
     }
     return "";
   });
-  EXPECT_THAT(ends, Each(std::string()));
 }
 
-TEST(Node, SixtyFourPesPassDescriptors) {
-  EXPECT_THAT(
-      run_node(64, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); }),
-      Each(std::string()));
-}
-
-TEST(Node, WorksForOnePe) {
-  EXPECT_THAT(
-      run_node(1, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); }),
-      Each(std::string()));
+TEST(Node, PassesDescriptors) {
+  for (const int n_pes : {1, 5, 64}) EXPECT_THAT(run_node_that_passes_files(n_pes), Each(std::string())) << n_pes;
 }
 
 TEST(Node, ReportsDifferentSizesAndContinues) {
@@ -132,9 +117,8 @@ TEST(Node, ReportsDifferentSizesAndContinues) {
     return failed + pass_files(node, exchange.pe());
   });
   EXPECT_THAT(
-      ends,
-      Each(AllOf(StartsWith(begins_with(EPROTO)),
-                 HasSubstr("PE 1 exchanges 8 bytes for 'heap chunk', but PE 0 exchanges 16 bytes for 'heap chunk'"))));
+      ends, Each(failed_with(EPROTO,
+                             "PE 1 exchanges 8 bytes for 'heap chunk', but PE 0 exchanges 16 bytes for 'heap chunk'")));
 }
 
 TEST(Node, AllPesReportDifferentAreaSizes) {
@@ -174,47 +158,20 @@ TEST(Node, ReportsADeadPeUnlessItLeft) {
 
 TEST(Node, ReportsAPeThatLeftDuringDescriptorPassing) {
   for (const int gone : {0, 2}) {
-    const auto ends = run_node(3, [&](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
+    auto ends = run_node(3, [&](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
       return exchange.pe() == gone ? "left" : pass_files(node, exchange.pe());
     });
-    for (int pe = 0; pe < 3; ++pe) {
-      if (pe == gone) continue;
-      EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
-                  AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("PE " + std::to_string(gone))));
-    }
+    ends.erase(ends.begin() + gone);
+    EXPECT_THAT(ends, Each(failed_with(ECONNRESET, "PE " + std::to_string(gone))));
   }
-}
-
-/// "socket:[12345]" of each of this process's sockets.
-std::set<std::string> own_sockets() {
-  std::set<std::string> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-    found.insert(std::filesystem::read_symlink(entry.path(), error).string());
-  }
-  return found;
-}
-
-/// Names of listening sockets of this process's PEs, without their leading @; other tests may run at the same time.
-std::vector<std::string> local_names() {
-  const auto own = own_sockets();
-  std::vector<std::string> names;
-  std::ifstream file("/proc/net/unix");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    const std::vector<std::string> parts{std::istream_iterator<std::string>(words), {}};
-    if (parts.size() < 8 || parts[7].rfind("@gdrkit-shmem-", 0) != 0) continue;
-    if (own.count("socket:[" + parts[6] + "]") != 0) names.push_back(parts[7].substr(1));
-  }
-  return names;
 }
 
 base::UniqueFd connect_as_stranger(const std::string& name) {
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  std::memcpy(address.sun_path + 1, name.data() + 1, name.size() - 1);  // the first byte of an abstract name is 0
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) return {};
   return socket;
 }
@@ -227,7 +184,7 @@ TEST(Node, IgnoresForeignConnectionsToItsSocket) {
       std::vector<std::string> names;
       for (const bootstrap::Deadline deadline(20s); names.size() < 2 && !deadline.has_passed();) {
         std::this_thread::sleep_for(1ms);
-        names = local_names();
+        names = own_local_names();
       }
       for (const std::string& name : names) {
         for (int i = 0; i < 3; ++i) {
@@ -244,12 +201,9 @@ TEST(Node, IgnoresForeignConnectionsToItsSocket) {
 }
 
 TEST(Node, LeaksNoDescriptors) {
-  const auto round = [] {
-    return run_node(4, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); });
-  };
-  ASSERT_THAT(round(), Each(std::string()));
+  ASSERT_THAT(run_node_that_passes_files(4), Each(std::string()));
   const auto before = gdrkit::tests::count_process_resources();
-  ASSERT_THAT(round(), Each(std::string()));
+  ASSERT_THAT(run_node_that_passes_files(4), Each(std::string()));
   EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) EXPECT_THAT(line, ::testing::Not(HasSubstr("gdrkit-shmem")));

@@ -13,10 +13,8 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/unique_fd.hpp"
@@ -135,12 +133,7 @@ TEST_F(ForgedMessages, DoNotChangeMemory) {
 
 /// The TCP ports of the loopback on which this process listens.
 std::vector<int> own_ports() {
-  std::set<std::string> sockets;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;
-    const std::string target = std::filesystem::read_symlink(entry, gone).string();
-    if (target.rfind("socket:[", 0) == 0) sockets.insert(target.substr(8, target.size() - 9));
-  }
+  const auto sockets = tests::own_socket_inodes();
   std::vector<int> ports;
   std::ifstream table("/proc/self/net/tcp");
   for (std::string line; std::getline(table, line);) {
@@ -149,7 +142,7 @@ std::vector<int> own_ports() {
     fields >> number >> local >> remote >> state;
     for (int i = 0; i < 5; ++i) fields >> skipped;
     fields >> inode;
-    if (state == "0A" && sockets.count(inode) != 0) ports.push_back(std::stoi(local.substr(9), nullptr, 16));
+    if (state == "0A" && sockets.contains(inode)) ports.push_back(std::stoi(local.substr(9), nullptr, 16));
   }
   return ports;
 }
@@ -164,9 +157,9 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
       digits += {hex[static_cast<unsigned char>(byte) >> 4], hex[byte & 15]};
     }
   }
-  const std::string folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  // Opened here, because the other user may not be able to enter the folder.
-  const base::UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
+  const std::string directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  // Opened here, because the other user may not be able to enter the directory.
+  const base::UniqueFd program(::open((directory + "/shmem_ucx_stranger").c_str(), O_RDONLY));
   if (!program) return "not built";
   const std::string as_other = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
   const std::string command = as_other + "timeout 20 /proc/self/fd/" + std::to_string(program.get()) + " " +
