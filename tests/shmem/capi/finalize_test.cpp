@@ -8,33 +8,21 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "support/run_together.hpp"
+#include "tests/shmem/capi/one_pe.hpp"
 
 namespace {
 
+using gdrkit::tests::options_of_one_pe;
 using ::testing::AnyOf;
 
-class Finalize : public ::testing::Test {
- protected:
-  void SetUp() override { ::setenv("GDRKIT_BACKEND", "emulated", 1); }
-  static gdrkit_shmem_options options() {
-    gdrkit_shmem_options wanted{};
-    wanted.struct_size = sizeof wanted;
-    wanted.n_pes = 1;
-    wanted.heap_bytes = 1 << 20;
-    wanted.heap_max_bytes = 1 << 22;
-    return wanted;
-  }
-};
-
-TEST_F(Finalize, WaitsForRunningCallsAndFailsLaterOnes) {
+TEST(Finalize, WaitsForRunningCallsAndFailsLaterOnes) {
   for (int round = 0; round < 20; ++round) {
-    const gdrkit_shmem_options wanted = options();
-    ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
+    const gdrkit_shmem_options options = options_of_one_pe();
+    ASSERT_EQ(gdrkit_shmem_init(&options), 0) << gdrkit_shmem_last_error();
     char* words = nullptr;
     ASSERT_EQ(gdrkit_shmem_char_calloc(4096, &words), 0) << gdrkit_shmem_last_error();
     std::atomic<int> started{0};
@@ -59,9 +47,9 @@ TEST_F(Finalize, WaitsForRunningCallsAndFailsLaterOnes) {
   }
 }
 
-TEST_F(Finalize, OneOfManyThreadsFinalizes) {
-  const gdrkit_shmem_options wanted = options();
-  ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
+TEST(Finalize, OneOfManyThreadsFinalizes) {
+  const gdrkit_shmem_options options = options_of_one_pe();
+  ASSERT_EQ(gdrkit_shmem_init(&options), 0);
   std::atomic<int> succeeded{0};
   gdrkit::tests::run_together(4, [&](int) {
     const int result = gdrkit_shmem_finalize();
@@ -71,9 +59,9 @@ TEST_F(Finalize, OneOfManyThreadsFinalizes) {
   EXPECT_EQ(succeeded, 1);
 }
 
-TEST_F(Finalize, TimesOutDuringAWaitWithoutSideEffects) {
-  const gdrkit_shmem_options wanted = options();
-  ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
+TEST(Finalize, TimesOutDuringAWaitWithoutSideEffects) {
+  const gdrkit_shmem_options options = options_of_one_pe();
+  ASSERT_EQ(gdrkit_shmem_init(&options), 0);
   std::uint64_t* signal = nullptr;
   ASSERT_EQ(gdrkit_shmem_uint64_calloc(1, &signal), 0) << gdrkit_shmem_last_error();
   std::atomic<bool> is_waiting{false};
@@ -92,10 +80,10 @@ TEST_F(Finalize, TimesOutDuringAWaitWithoutSideEffects) {
   EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
 }
 
-TEST_F(Finalize, LastUserFinalizesASharedPe) {
-  const gdrkit_shmem_options wanted = options();
+TEST(Finalize, LastUserFinalizesASharedPe) {
+  const gdrkit_shmem_options options = options_of_one_pe();
   EXPECT_EQ(gdrkit_shmem_finalize_shared(), -EINVAL);
-  ASSERT_EQ(gdrkit_shmem_init_shared(&wanted), 0);
+  ASSERT_EQ(gdrkit_shmem_init_shared(&options), 0);
   gdrkit_shmem_pe_t first{};
   gdrkit_shmem_pe_t second{};
   ASSERT_EQ(gdrkit_shmem_current(&first), 0);

@@ -10,13 +10,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
+#include "tests/shmem/capi/one_pe.hpp"
 
 namespace {
 
@@ -44,18 +44,7 @@ std::vector<std::string> functions() {
   return all;
 }
 
-class Fork : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ::setenv("GDRKIT_BACKEND", "emulated", 1);
-    gdrkit_shmem_options wanted{};
-    wanted.struct_size = sizeof wanted;
-    wanted.heap_bytes = 1 << 20;
-    wanted.heap_max_bytes = 1 << 22;
-    ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
-  }
-  void TearDown() override { EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error(); }
-};
+using Fork = gdrkit::tests::OnePe;
 
 TEST_F(Fork, RejectsEveryCallOnTheParentsPe) {
   std::vector<std::string> all = functions();

@@ -10,9 +10,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "tests/shmem/capi/one_pe.hpp"
 
 namespace {
 
@@ -20,16 +21,10 @@ constexpr std::size_t object_bytes = 1000;
 constexpr std::uint8_t object_byte = 0x5a;
 constexpr std::uint8_t local_byte = 0x77;
 
-class Refusal : public ::testing::Test {
+class Refusal : public gdrkit::tests::OnePe {
  protected:
   void SetUp() override {
-    ::setenv("GDRKIT_BACKEND", "emulated", 1);
-    gdrkit_shmem_options wanted{};
-    wanted.struct_size = sizeof wanted;
-    wanted.n_pes = 1;
-    wanted.heap_bytes = 1 << 20;
-    wanted.heap_max_bytes = 1 << 22;
-    ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
+    ASSERT_NO_FATAL_FAILURE(OnePe::SetUp());
     ASSERT_EQ(gdrkit_shmem_uint8_calloc(object_bytes, &object_), 0) << gdrkit_shmem_last_error();
     ASSERT_EQ(gdrkit_shmem_uint64_calloc(1, &signal_), 0) << gdrkit_shmem_last_error();
     const std::vector<std::uint8_t> bytes(object_bytes, object_byte);
@@ -44,7 +39,7 @@ class Refusal : public ::testing::Test {
     EXPECT_THAT(bytes, ::testing::Each(object_byte)) << "a refused call wrote to the object";
     EXPECT_EQ(signal, 0U) << "a refused call wrote to the signal";
     EXPECT_THAT(local_, ::testing::Each(local_byte)) << "a refused get wrote to local memory";
-    EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
+    OnePe::TearDown();
   }
 
   /// The call that returned `code` must have replaced the message that `forget` left.

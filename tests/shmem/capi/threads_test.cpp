@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "support/run_together.hpp"
+#include "tests/shmem/capi/one_pe.hpp"
 
 namespace {
 
@@ -43,12 +43,9 @@ std::string run_thread(std::uint8_t* part, std::uint8_t number) {
   return "";
 }
 
-TEST(Threads, TransferConcurrentlyWithSeparateErrorMessages) {
-  ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  gdrkit_shmem_options wanted{};
-  wanted.struct_size = sizeof wanted;
-  wanted.n_pes = 1;
-  ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
+using Threads = gdrkit::tests::OnePe;
+
+TEST_F(Threads, TransferConcurrentlyWithSeparateErrorMessages) {
   std::uint8_t* parts = nullptr;
   ASSERT_EQ(gdrkit_shmem_uint8_calloc(thread_count * part_bytes, &parts), 0) << gdrkit_shmem_last_error();
   std::vector<std::string> faults(thread_count);
@@ -56,7 +53,6 @@ TEST(Threads, TransferConcurrentlyWithSeparateErrorMessages) {
     faults[number] = run_thread(parts + number * part_bytes, static_cast<std::uint8_t>(number));
   });
   EXPECT_THAT(faults, ::testing::Each(std::string()));
-  EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
 }
 
 }  // namespace
