@@ -5,10 +5,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "shmem/remote/message.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::tests {
@@ -23,6 +25,12 @@ inline constexpr int faulty_pe = 1;
 inline const platform::UcxCalls& real_ucx() {
   static const platform::UcxCalls calls = **platform::ucx_calls();
   return calls;
+}
+
+/// The message that begins with `header`.
+inline shmem_impl::remote::RemoteMessage message_of(const void* header, std::size_t header_bytes) {
+  const shmem_impl::secret::Bytes block(static_cast<const std::uint8_t*>(header), header_bytes);
+  return shmem_impl::remote::decode_message(block, {}, -1, INT32_MAX)->message;
 }
 
 /// Starts two PEs, one of them with the functions in `faulty`, and returns the error message of each PE. `body` runs on

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "platform/gpu_code/collective_params.hpp"
-#include "shmem/remote/message.hpp"
-#include "support/shmem_job.hpp"
+#include "tests/shmem/remote/faulty_job.hpp"
 
 namespace gdrkit::shmem_impl::remote {
 namespace {
@@ -20,32 +19,22 @@ using tests::succeeded;
 
 constexpr std::uint64_t first_place_of_split_teams = 3;
 std::atomic<int> team_messages{0};
-platform::UcxCalls real_calls;
 
 /// UCX, with the messages of split teams counted.
 platform::UcxCalls counting_calls() {
-  real_calls = **platform::ucx_calls();
-  platform::UcxCalls calls = real_calls;
+  platform::UcxCalls calls = tests::real_ucx();
   calls.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                          const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
-    const secret::Bytes block(static_cast<const std::uint8_t*>(header), header_bytes);
-    const RemoteMessage message = decode_message(block, {}, -1, INT32_MAX)->message;
+    const RemoteMessage message = tests::message_of(header, header_bytes);
     const bool is_of_team = message.kind == RemoteMessageKind::meeting &&
                             message.offset >= first_place_of_split_teams && message.offset < GDRKIT_SHMEM_TEAMS_MAX;
     if (is_of_team) ++team_messages;
-    return real_calls.am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
+    return tests::real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
   };
   return calls;
 }
 
-class RemoteMeeting : public ::testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    ::setenv("GDRKIT_BACKEND", "emulated", 1);
-    ::setenv("UCX_TLS", "tcp,self", 1);
-    if (!tests::has_ucx()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0), or a thread sanitizer");
-  }
-};
+class RemoteMeeting : public tests::FaultyJob, public ::testing::WithParamInterface<int> {};
 
 int most_messages(int members) {
   int rounds = 0;
@@ -107,9 +96,9 @@ class LongData final : public MeetingData {
   std::vector<char> received;
 };
 
-using RemoteMeetingOfTwo = RemoteMeeting;
+using RemoteMeetingOfTwo = tests::FaultyJob;
 
-TEST_P(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
+TEST_F(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
   tests::ShmemJobOptions job;
   job.is_p2p_disabled = true;
   run_shmem_job(job, [](core::Pe& pe) {
@@ -123,8 +112,6 @@ TEST_P(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
     }
   });
 }
-
-INSTANTIATE_TEST_SUITE_P(Members, RemoteMeetingOfTwo, ::testing::Values(2));
 
 }  // namespace
 }  // namespace gdrkit::shmem_impl::remote
