@@ -23,8 +23,8 @@ TEST(PeList, StaysShortForAnyNumberOfPes) {
   EXPECT_EQ(pe_list_text({3, 4}), "PEs 3 and 4");
   EXPECT_EQ(pe_list_text({3, 5, 6, 7, 8, 9, 12}), "PEs 3, 5-9 and 12");
   std::vector<int> odd;
-  for (int pe = 1; pe < 400; pe += 2) odd.push_back(pe);
-  EXPECT_EQ(pe_list_text(odd), "PEs 1, 3, 5, 7, 9, 11, 13, 15 and 192 more");
+  for (int pe = 1; pe < 4096; pe += 2) odd.push_back(pe);
+  EXPECT_EQ(pe_list_text(odd), "PEs 1, 3, 5, 7, 9, 11, 13, 15 and 2040 more");
 }
 
 TEST(Token, DiffersFromAllOtherTokens) {

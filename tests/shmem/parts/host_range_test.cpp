@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include <cstdint>
 #include <thread>
 #include <vector>
+
+#include "support/forked_child.hpp"
 
 static std::atomic<int> sbrk_calls = 0;
 
@@ -100,14 +101,10 @@ TEST(ShmemHostRange, ReportsTheSameInAForkedChild) {
   EXPECT_TRUE(answers());
   // Also for a thread without an earlier query, whose stack is the only one in the child.
   for (const bool is_other_thread : {false, true}) {
-    int status = -1;
-    const auto fork_and_ask = [&] {
-      const pid_t child = ::fork();
-      if (child == 0) ::_exit(answers() ? 0 : 1);
-      ::waitpid(child, &status, 0);
-    };
+    tests::ChildEnd end;
+    const auto fork_and_ask = [&] { end = tests::run_in_child([&] { return answers() ? 0 : 1; }); };
     is_other_thread ? std::thread(fork_and_ask).join() : fork_and_ask();
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << is_other_thread;
+    EXPECT_EQ(end.exit_code, 0) << is_other_thread;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -16,6 +17,8 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using tests::failed;
 using tests::run_shmem_job;
 using tests::ShmemJobOptions;
@@ -125,7 +128,7 @@ TEST(ShmemTransfer, RejectsInvalidArgumentsWithoutWriting) {
     };
     for (const Wrong& wrong : wrongs) {
       EXPECT_TRUE(failed(pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false), EINVAL,
-                         testing::HasSubstr(wrong.text)));
+                         HasSubstr(wrong.text)));
     }
     auto signalled = pe.transfers().put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1,
                                                GDRKIT_SHMEM_SIGNAL_SET, other, false);
@@ -325,7 +328,7 @@ TEST(ShmemTransfer, ReportsAnUnknownEngine) {
     auto* const object = tests::zeroed<char>(pe, 5000);
     std::vector<std::uint8_t> seen(5000);
     const auto refused = pe.transfers().get(seen.data(), object, seen.size(), pe.pe(), false);
-    EXPECT_TRUE(failed(refused, EINVAL, testing::HasSubstr("unknown copy engine 'abacus'")));
+    EXPECT_TRUE(failed(refused, EINVAL, HasSubstr("unknown copy engine 'abacus'")));
   });
 }
 
@@ -335,18 +338,16 @@ TEST(ShmemTransfer, DescribesTheTransportToEachPe) {
       auto text = pe.transfers().describe(other);
       ASSERT_TRUE(text) << text.error().text();
       // In the order in which they are tried.
-      EXPECT_EQ(text->find("bar1: "), 0U) << *text;
+      EXPECT_THAT(*text, StartsWith("bar1: "));
       if (pe.connections().remote() != nullptr && other != pe.pe()) {
-        EXPECT_EQ(text->find("bar1: not used: "), 0U) << *text;
-        EXPECT_NE(text->find("\nucx: put from host, pinned host, symmetric, device; get to host"), std::string::npos);
-        EXPECT_NE(text->find("\nGPU kernels: by a proxy thread"), std::string::npos) << *text;
+        EXPECT_THAT(*text, StartsWith("bar1: not used: "));
+        EXPECT_THAT(*text, HasSubstr("\nucx: put from host, pinned host, symmetric, device; get to host"));
+        EXPECT_THAT(*text, HasSubstr("\nGPU kernels: by a proxy thread"));
         continue;
       }
-      EXPECT_NE(text->find("\nucx: not used: "), std::string::npos) << *text;
-      EXPECT_NE(text->find("\nGPU kernels: by loads and stores"), std::string::npos) << *text;
-      EXPECT_NE(text->find("\ndriver_copy: put from host, pinned host, symmetric, device; get to host"),
-                std::string::npos)
-          << *text;
+      EXPECT_THAT(*text, HasSubstr("\nucx: not used: "));
+      EXPECT_THAT(*text, HasSubstr("\nGPU kernels: by loads and stores"));
+      EXPECT_THAT(*text, HasSubstr("\ndriver_copy: put from host, pinned host, symmetric, device; get to host"));
     }
     EXPECT_TRUE(failed(pe.transfers().describe(pe.n_pes()), EINVAL));
   });

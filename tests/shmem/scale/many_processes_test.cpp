@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shmem/core/pe.hpp"
+#include "support/results.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 
 namespace gdrkit::shmem_impl::tests {
@@ -18,9 +19,7 @@ namespace {
 
 constexpr int n_pes = 64;
 using Words = std::vector<std::uint64_t>;
-
-/// "" or the first error.
-std::string text_of(const base::Status& status) { return status ? "" : status.error().text(); }
+using gdrkit::tests::text_of;
 
 /// Each PE writes its word at all others, and all count at PE 0.
 std::string exchange_words(core::Pe& pe, std::uint64_t* words, std::uint64_t* counter) {
