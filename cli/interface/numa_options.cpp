@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/interface/numa_options.hpp"
 
-#include <charconv>
 #include <cstdio>
 
+#include "base/number.hpp"
 #include "base/result.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
@@ -12,11 +12,7 @@
 namespace gdrkit::cli {
 namespace {
 
-/// Parses all of `text` as a number.
-bool read_node(const std::string& text, int* node) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), *node);
-  return error == std::errc() && stop == text.data() + text.size() && *node >= 0;
-}
+bool read_node(const std::string& text, int* node) { return base::parse_number(text, node) && *node >= 0; }
 
 template <class Has>
 std::string list_nodes(const std::vector<platform::NumaNode>& nodes, Has&& has) {

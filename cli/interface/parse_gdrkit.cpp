@@ -3,11 +3,11 @@
 // The front end of `gdrkit <name>`. The only file that includes CLI11, which is slow to compile.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <type_traits>
 
+#include "base/number.hpp"
 #include "cli/interface/command_line.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
@@ -25,11 +25,8 @@ std::string dashed(const Option& option) { return std::string("--") + option.lon
 
 /// Parses all of `text` as a decimal or 0x hexadecimal number.
 int to_number(const Option& option, const std::string& text) {
-  const bool is_hex = text.starts_with("0x");
-  const char* const end = text.data() + text.size();
   int value = 0;
-  const auto [stop, error] = std::from_chars(text.data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
-  if (error == std::errc() && stop == end && value >= 0) return value;
+  if (base::parse_prefixed_number(text, &value) && value >= 0) return value;
   refuse(option, text, format("is not a whole number from 0 to %d", std::numeric_limits<int>::max()));
 }
 

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/number.hpp"
 #include "cli/interface/command_line.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/json_document.hpp"
@@ -66,8 +66,7 @@ std::vector<NamedGpu> named_gpus(const MachineView& view, const RankLayout& layo
         labelled(text, "GPU UUID").value, cli::format("%lld", static_cast<long long>(function.device.value)), {}};
     const std::string minor = labelled(text, "Device Minor").value;
     int number = 0;
-    const auto [stop, error] = std::from_chars(minor.data(), minor.data() + minor.size(), number);
-    if (error == std::errc() && stop == minor.data() + minor.size()) gpu.minor = number;
+    if (base::parse_number(minor, &number)) gpu.minor = number;
     gpus.push_back(std::move(gpu));
   }
   return gpus;

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <optional>
 
+#include "base/number.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/machine/environment.hpp"
@@ -183,8 +183,7 @@ LocalRank find_local_rank(const Lookup& lookup) {
     cli::reject("gdrkit bind: cannot find the local rank: none of " + cli::joined(local_rank_variables, ", ") +
                 " is set; start gdrkit bind with mpirun, srun or torchrun, or choose the GPU with --gpu N");
   }
-  const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
-  if (error != std::errc() || stop != first.data() + first.size()) {
+  if (!base::parse_number(first, &rank.value)) {
     cli::reject("gdrkit bind: " + rank.variable + "='" + first +
                 "' is not a rank; set it to 0 or a greater number, or use --gpu N");
   }

@@ -3,9 +3,9 @@
 #include "diag/bind/visible_devices.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
+#include "base/number.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "diag/topology/text_parts.hpp"
 
@@ -63,10 +63,8 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
         refuse(text, "this process cannot open '" + word + "'; list only GPUs that this process can open");
     } else {
       std::size_t index = 0;
-      const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
-      const bool is_number = error == std::errc() && stop == word.data() + word.size() && !word.empty();
       // CUDA ignores everything from the first word that is not a GPU.
-      if (!is_number || index >= numbered.size()) break;
+      if (!base::parse_number(word, &index) || index >= numbered.size()) break;
       if (!is_pci_order && !are_equal(gpus, numbered)) {
         refuse(text,
                "CUDA numbers GPUs of different models by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the GPU "

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <deque>
 
+#include "base/number.hpp"
 #include "diag/topology/archive_tree.hpp"
 #include "diag/topology/folder_tree.hpp"
 #include "diag/topology/text_parts.hpp"
@@ -215,13 +215,9 @@ Fact<std::string> MachineView::line(std::string_view path) const {
 Fact<std::int64_t> MachineView::number(std::string_view path) const {
   const Fact<std::string> words = line(path);
   if (!words.is_found()) return pass<std::int64_t>(words);
-  const bool is_hex = words.value.starts_with("0x");
-  const char* begin = words.value.data() + (is_hex ? 2 : 0);
-  const char* end = words.value.data() + words.value.size();
   std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
-  if (error != std::errc() || stop != end) return refuse<std::int64_t>(Outcome::malformed, path, "is not a number");
-  return found(value);
+  if (base::parse_prefixed_number(words.value, &value)) return found(value);
+  return refuse<std::int64_t>(Outcome::malformed, path, "is not a number");
 }
 
 Fact<std::vector<std::uint8_t>> MachineView::bytes(std::string_view path, std::size_t limit) const {

@@ -3,9 +3,9 @@
 // parse_nccl_xml(): NCCL's file as a tree.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 
+#include "base/number.hpp"
 #include "diag/topology/nccl_xml.hpp"
 #include "diag/topology/xml_text.hpp"
 
@@ -15,12 +15,8 @@ namespace {
 Fact<std::int64_t> number_of(const std::string* text, const char* what) {
   if (text == nullptr) return {Outcome::absent, 0, std::string("the file has no ") + what};
   std::int64_t value = 0;
-  const bool is_hex = text->starts_with("0x");
-  const char* end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
-  if (error != std::errc() || stop != end)
-    return {Outcome::malformed, 0, std::string(what) + " '" + *text + "' is not a number"};
-  return found(value);
+  if (base::parse_prefixed_number(*text, &value)) return found(value);
+  return {Outcome::malformed, 0, std::string(what) + " '" + *text + "' is not a number"};
 }
 
 Fact<double> speed_of(const std::string* text) {

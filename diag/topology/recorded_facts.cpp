@@ -3,18 +3,14 @@
 #include "diag/topology/recorded_facts.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
+
+#include "base/number.hpp"
 
 namespace gdrkit::diag::topology {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
-
-bool parse_unsigned(std::string_view text, int base, unsigned* value) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), *value, base);
-  return error == std::errc() && stop == text.data() + text.size();
-}
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -30,9 +26,9 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 bool parse_device(const std::vector<std::string_view>& words, Node* node) {
   node->kind = NodeKind::character_device;
-  return words.size() == 7 && parse_unsigned(words[2], 10, &node->major) &&
-         parse_unsigned(words[3], 10, &node->minor) && parse_unsigned(words[4], 8, &node->mode) &&
-         parse_unsigned(words[5], 10, &node->user) && parse_unsigned(words[6], 10, &node->group);
+  return words.size() == 7 && base::parse_number(words[2], &node->major) &&
+         base::parse_number(words[3], &node->minor) && base::parse_number(words[4], &node->mode, 8) &&
+         base::parse_number(words[5], &node->user) && base::parse_number(words[6], &node->group);
 }
 
 }  // namespace

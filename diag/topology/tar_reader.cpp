@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/number.hpp"
+
 namespace gdrkit::diag::topology {
 namespace {
 
@@ -50,8 +52,7 @@ bool number(std::string_view header, const Field& field, std::size_t* value) {
     *value = 0;
     return true;
   }
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value, 8);
-  return error == std::errc() && stop == digits.data() + digits.size();
+  return base::parse_number(digits, value, 8);
 }
 
 /// The sum of all bytes, with the checksum field as blanks. Some old programs summed signed characters.
@@ -115,8 +116,7 @@ base::Status TarReader::read_pax(std::string_view records, Extension* extension)
           member_at_);
     }
     if (key != "size") continue;
-    const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), extension->size);
-    if (wrong != std::errc() || end != value.data() + value.size()) return damaged();
+    if (!base::parse_number(value, &extension->size)) return damaged();
     extension->has_size = true;
   }
   return {};

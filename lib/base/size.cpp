@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/size.hpp"
 
-#include <charconv>
 #include <cstdint>
-#include <system_error>
+
+#include "base/number.hpp"
 
 namespace gdrkit::base {
 namespace {
@@ -34,10 +34,7 @@ std::size_t fraction_of(std::string_view fraction, std::size_t unit) noexcept {
 
 std::optional<std::size_t> to_number(std::string_view text, int base) noexcept {
   std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return parse_number(text, &number, base) ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::size_t> product(std::optional<std::size_t> number, std::size_t unit) noexcept {

@@ -4,10 +4,10 @@
 #include "measure/bandwidth/plan.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <utility>
 
+#include "base/number.hpp"
 #include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::measure::bandwidth {
@@ -18,8 +18,7 @@ constexpr const char* list_hint = "; 'gdrkit bandwidth --list' lists all tests";
 const TestCase* find_test(const std::string& word) {
   const auto& all = test_cases();
   std::size_t index = 0;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
-  if (error == std::errc() && stop == word.data() + word.size()) {
+  if (base::parse_number(word, &index)) {
     if (index < all.size()) return &all[index];
     cli::reject(cli::format("unknown test %s: tests are numbered from 0 to %zu", word.c_str(), all.size() - 1) +
                 list_hint);

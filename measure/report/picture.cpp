@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 
+#include "base/number.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/report/chart/style.hpp"
 
@@ -86,9 +86,7 @@ bool is_reference(const measure::Result& result, const measure::Series& series) 
 /// "threads 4"; a number of bytes as a size: "buffer 1 MiB".
 std::string condition_text(const std::string& name, const std::string& value) {
   double bytes = 0;
-  const char* end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, bytes);
-  if (quantity_of_x(name) != Quantity::size || error != std::errc() || stop != end) return in_words(name) + " " + value;
+  if (quantity_of_x(name) != Quantity::size || !base::parse_number(value, &bytes)) return in_words(name) + " " + value;
   return in_words(name.substr(0, name.rfind('_'))) + " " + written(bytes, Quantity::size);
 }
 

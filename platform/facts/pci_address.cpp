@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
+
+#include "base/number.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 /// Parses all of `text` as a hexadecimal number of at most `limit`; returns false otherwise (empty, a sign, "0x",
 /// trailing text).
 bool parse_hex(std::string_view text, std::uint32_t limit, std::uint32_t* value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, *value, 16);
-  return error == std::errc() && stop == end && *value <= limit;
+  return base::parse_number(text, value, 16) && *value <= limit;
 }
 
 }  // namespace

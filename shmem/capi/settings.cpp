@@ -5,7 +5,6 @@
 #include <gdrkit/gdrkit.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/number.hpp"
 #include "base/settings.hpp"
 #include "base/size.hpp"
 
@@ -49,8 +49,7 @@ base::Status read_nvshmem_size(const char* name, std::uint64_t* value) noexcept 
 base::Status read_seconds(const char* name, std::uint64_t* value) noexcept {
   const auto parse = [](std::string_view text) noexcept -> std::optional<std::size_t> {
     std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+    return base::parse_number(text, &number) ? std::optional(number) : std::nullopt;
   };
   return read_with(parse, "write a whole number of seconds", name, value);
 }

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/number.hpp"
 #include "cli/interface/demand.hpp"
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/size.hpp"
@@ -42,8 +42,7 @@ void require_gdrkit(int code, const char* what) {
 int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
   int ordinal = 0;
   const std::string& text = plan.cuda_device;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), ordinal);
-  if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || ordinal < 0)) {
+  if (!text.empty() && (!base::parse_number(text, &ordinal) || ordinal < 0)) {
     cli::reject("gdrkit perftest: --use_cuda: '" + cli::printable(text) +
                 "' is not the number of a GPU; use 0, 1, ...");
   }

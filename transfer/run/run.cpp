@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/number.hpp"
 #include "cli/interface/command_line.hpp"
 #include "platform/facts/nvidia.hpp"
 #include "transfer/run/job.hpp"
@@ -36,9 +36,7 @@ struct Options {
 
 std::chrono::milliseconds to_time(const char* option, const std::string& text) {
   double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc() || stop != end || !std::isfinite(seconds) || seconds < 0 || seconds > 1e9) {
+  if (!base::parse_number(text, &seconds) || !std::isfinite(seconds) || seconds < 0 || seconds > 1e9) {
     cli::reject(
         cli::format("gdrkit run: invalid %s '%s': use 0 to 1000000000 seconds", option, cli::printable(text).c_str()));
   }

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 // Group roce: addresses, traffic classes and congestion control of Ethernet adapters.
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "base/number.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/check.hpp"
 #include "diag/machine/adapter_ports.hpp"
@@ -61,9 +61,7 @@ std::vector<RocePort> roce_ports_or_skip(const Machine& machine, Findings& findi
 
 std::optional<int> number_of(const std::string& text) {
   int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return base::parse_number(text, &value) ? std::optional(value) : std::nullopt;
 }
 
 /// All settings with this name; adds a finding if the settings are unknown.
