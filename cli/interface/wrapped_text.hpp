@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace gdrkit::cli {
 
@@ -29,6 +31,9 @@ template <class Range, class WordOf = std::identity>
   }
   return text;
 }
+
+/// The inverse: all parts between separators, also empty ones.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 /// "1 check", "2 checks"
 [[nodiscard]] std::string counted(std::size_t count, const std::string& noun);

@@ -3,8 +3,8 @@
 #include "measure/bench/options.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/whole_file.hpp"
 #include "cli/interface/wrapped_text.hpp"
@@ -27,25 +27,8 @@ struct Texts {
 
 constexpr char label_separator = ';';
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end == std::string::npos ? end : end - begin));
-    if (end == std::string::npos) return parts;
-    begin = end + 1;
-  }
-}
-
 [[noreturn]] void refuse(const std::string& sentence) {
   cli::reject("gdrkit bench: " + sentence + "\nTry: gdrkit bench --help");
-}
-
-template <class Number>
-bool to_number(const std::string& text, Number* number) {
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && stop == text.data() + text.size();
 }
 
 std::size_t parse_size(const std::string& option, const std::string& text) {
@@ -59,7 +42,7 @@ void take_sections(const std::string& text, BenchOptions* options) {
     if (text.empty()) options->sections.push_back(section.name);
   }
   if (text.empty()) return;
-  for (const std::string& name : split(text, ',')) {
+  for (const std::string& name : cli::split(text, ',')) {
     const auto& known = all_sections();
     if (std::ranges::none_of(known, [&](const Section& section) { return section.name == name; })) {
       refuse("unknown section '" + name + "'" + "; the sections are " + section_names());
@@ -83,12 +66,12 @@ void take(const Texts& texts, BenchOptions* options) {
   take_sections(texts.sections, options);
   if (!texts.sizes.empty()) options->sizes = parse_sizes(texts.sizes);
   if (!texts.rounds.empty() &&
-      (!to_number(texts.rounds, &options->rounds) || options->rounds < 3 || options->rounds > most_rounds)) {
+      (!base::parse_number(texts.rounds, &options->rounds) || options->rounds < 3 || options->rounds > most_rounds)) {
     refuse("--rounds: '" + texts.rounds + "' is not a whole number from 3 to 10000");
   }
   if (!texts.part.empty()) options->part = parse_part(texts.part);
-  if (!texts.trial_of.empty()) options->trial_of = split(texts.trial_of, label_separator);
-  if (!texts.cpu.empty() && !to_number(texts.cpu, &options->cpu))
+  if (!texts.trial_of.empty()) options->trial_of = cli::split(texts.trial_of, label_separator);
+  if (!texts.cpu.empty() && !base::parse_number(texts.cpu, &options->cpu))
     refuse("--cpu: '" + texts.cpu + "' is not a number; use the number of a CPU");
   options->place = cli::choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
@@ -172,16 +155,17 @@ std::vector<std::string> BenchOptions::arguments_for(int on_cpu, const std::vect
 }
 
 ProcessPart parse_part(const std::string& text) {
-  const std::vector<std::string> numbers = split(text, '/');
+  const std::vector<std::string> numbers = cli::split(text, '/');
   ProcessPart part;
-  const bool is_part = numbers.size() == 2 && to_number(numbers[0], &part.number) && to_number(numbers[1], &part.of);
+  const bool is_part =
+      numbers.size() == 2 && base::parse_number(numbers[0], &part.number) && base::parse_number(numbers[1], &part.of);
   if (is_part && part.number >= 0 && part.number < part.of && part.of <= usual_processes) return part;
   refuse("--part: '" + text + "' is not NUMBER/PROCESSES; use for example 0/3");
 }
 
 std::vector<std::size_t> parse_sizes(const std::string& text) {
   std::vector<std::size_t> sizes;
-  for (const std::string& part : split(text, ',')) sizes.push_back(parse_size("--sizes", part));
+  for (const std::string& part : cli::split(text, ',')) sizes.push_back(parse_size("--sizes", part));
   std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;

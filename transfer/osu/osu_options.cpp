@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/osu/osu_options.hpp"
 
-#include <algorithm>
-
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
 #include "cli/interface/wrapped_text.hpp"
@@ -59,14 +57,12 @@ std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
 
 std::vector<int> percentiles_in(const std::string& text) {
   std::vector<int> all;
-  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+  if (text.empty()) return all;
+  for (const std::string& word : cli::split(text, ',')) {
     const bool is_number =
         !word.empty() && word.size() <= 2 && word.find_first_not_of("0123456789") == std::string::npos;
     if (!is_number || word == "0" || word == "00") refuse("-z: '" + word + "' is not a percentile; use 1 to 99");
     all.push_back(std::stoi(word));
-    begin = end + 1;
   }
   return all;
 }

@@ -3,9 +3,9 @@
 #include "transfer/perftest/perftest_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
+#include "base/number.hpp"
 #include "cli/interface/suggestion.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "platform/vendor/verbs_objects.hpp"
@@ -134,18 +134,13 @@ void check_roce(const Options& options) {
 std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
   constexpr std::uint32_t largest = 0xfffff;
   std::vector<std::uint32_t> labels;
-  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    const bool is_hex = word.rfind("0x", 0) == 0;
+  if (text.empty()) return labels;
+  for (const std::string& word : cli::split(text, ',')) {
     std::uint32_t label = 0;
-    const char* const last = word.data() + word.size();
-    const auto read = std::from_chars(word.data() + (is_hex ? 2 : 0), last, label, is_hex ? 16 : 10);
-    if (read.ec != std::errc() || read.ptr != last || label > largest) {
+    if (!base::parse_prefixed_number(word, &label) || label > largest) {
       refuse("--flow_label: '" + word + "' is not a number from 0 to 0xfffff");
     }
     labels.push_back(label);
-    begin = end + 1;
   }
   return labels;
 }
