@@ -4,8 +4,12 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+
+#include "cli/interface/utf8.hpp"
 
 namespace gdrkit::cli {
 
@@ -20,36 +24,13 @@ void fail_assertion(const char* expression, const char* file, int line, const st
 
 namespace {
 
-/// Bytes of the UTF-8 character at `at`; 0 if it is invalid: truncated, overlong, or a surrogate.
-std::size_t whole_character(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(at);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
-                             : (first & 0xf0) == 0xe0        ? 3
-                             : first >= 0xf0 && first < 0xf5 ? 4
-                                                             : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned second = byte(at + 1);
-  const bool is_wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
-                        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
-  return is_wrong ? 0 : length;
-}
-
-/// False for control characters, including U+0080 to U+009F, and for characters that change the direction of a line.
-bool is_shown(const std::string& text, std::size_t at, std::size_t length) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  if (length == 1) return (byte(0) >= 0x20 && byte(0) != 0x7f) || byte(0) == '\n' || byte(0) == '\t';
-  if (length == 2) return !(byte(0) == 0xc2 && byte(1) < 0xa0);
-  if (length == 3 && byte(0) == 0xe2) {
-    const bool is_turn = byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae;     // U+2028 to U+202E
-    const bool is_isolate = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;  // U+2066 to U+2069
-    return !is_turn && !is_isolate;
-  }
-  if (length == 3 && byte(0) == 0xef) return !(byte(1) == 0xbf && byte(2) >= 0xbe);  // noncharacters, which XML forbids
-  return length > 0;
+/// False for control characters, including U+0080 to U+009F, for characters that change the direction of a line, and
+/// for noncharacters, which XML forbids.
+bool is_shown(std::uint32_t code) {
+  if (code < 0x20) return code == '\n' || code == '\t';
+  const bool is_control = code >= 0x7f && code < 0xa0;
+  const bool is_turn = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return !is_control && !is_turn && code != 0xfffe && code != 0xffff;
 }
 
 }  // namespace
@@ -79,10 +60,10 @@ std::string fork_error_text(int error) {
 
 std::string printable(std::string text) {
   std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = whole_character(text, at);
-    result += is_shown(text, at, length) ? text.substr(at, length) : "?";
-    at += length == 0 ? 1 : length;
+  for (std::string_view rest = text; !rest.empty();) {
+    const Utf8Character character = first_character(rest);
+    result += character.bytes != 0 && is_shown(character.code) ? rest.substr(0, character.bytes) : "?";
+    rest.remove_prefix(character.step());
   }
   return result;
 }
