@@ -47,6 +47,14 @@ class KeptMappings {
   /// Releases all kept mappings, and waits for those that other threads release. Returns whether there was one of
   /// either kind.
   bool release_all() noexcept;
+  /// Calls `call`. If it fails and there were kept mappings, releases them and calls it again: they may have occupied
+  /// what it lacked.
+  template <class Call>
+  auto retry_after_release(Call call) -> decltype(call()) {
+    auto result = call();
+    if (result || !release_all()) return result;
+    return call();
+  }
   /// Removes a mapping from BAR1, whose pages must be unmapped. Continues after errors, returns the first.
   base::Status release(const MappedParts& mapping) noexcept;
   /// The same if the objects were freed, with which RM also ends their mappings: only closes the device files.

@@ -86,9 +86,8 @@ class RmScratch final : public ScratchMap {
 
  private:
   base::Result<OwnedMemory> locate(const DeviceRange& range) noexcept {
-    auto memory = rm::locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
-    if (memory || !device_.kept().release_all()) return memory;
-    return rm::locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
+    return device_.kept().retry_after_release(
+        [&] { return rm::locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings()); });
   }
 
   RmBackend& backend_;
@@ -211,9 +210,7 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   if (is_cpu_pointer(cuda_, request.address, *range)) return make_pointer_pin(cuda_, request.address, *range);
   auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
   if (!scope) return base::pass(scope);
-  auto pinned = pin_range(*range);
-  if (pinned || !driver_->kept().release_all()) return pinned;
-  return pin_range(*range);  // the kept mappings may have occupied the descriptors that it lacked
+  return driver_->kept().retry_after_release([&] { return pin_range(*range); });
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while pinning device memory");
 }
