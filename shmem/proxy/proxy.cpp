@@ -4,14 +4,14 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <system_error>
+
+#include "base/blocked_signals.hpp"
 
 namespace gdrkit::shmem_impl::proxy {
 namespace {
@@ -39,11 +39,6 @@ constexpr std::size_t overflown_at = taken_at + 64;
 constexpr std::size_t host_bytes = overflown_at + 64;
 
 std::atomic_ref<std::uint64_t> atomic_at(std::uint64_t* word) noexcept { return std::atomic_ref(*word); }
-
-void sleep_for(std::chrono::nanoseconds time) noexcept {
-  const timespec wanted{0, static_cast<long>(time.count())};
-  (void)::nanosleep(&wanted, nullptr);
-}
 
 const char* name_of(ProxyOperation operation) noexcept {
   switch (operation) {
@@ -116,25 +111,17 @@ base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
 
 Proxy::~Proxy() { stop(); }
 
-base::Status Proxy::serve() noexcept {
+base::Status Proxy::serve() noexcept try {
   const std::lock_guard lock(mutex_);
   if (thread_.joinable()) return {};
-  // The application's signals are not for this thread.
-  sigset_t all;
-  sigset_t before;
-  (void)::sigfillset(&all);
-  (void)::pthread_sigmask(SIG_SETMASK, &all, &before);
-  base::Status done;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    done = base::fail(
-        EAGAIN,
-        "cannot start the thread that executes commands of GPU kernels: %s; raise ulimit -u or pids.max of the cgroup",
-        error.what());
-  }
-  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return done;
+  const base::BlockedSignals blocked;
+  thread_ = std::thread([this] { run(); });
+  return {};
+} catch (const std::system_error& error) {
+  return base::fail(
+      EAGAIN,
+      "cannot start the thread that executes commands of GPU kernels: %s; raise ulimit -u or pids.max of the cgroup",
+      error.what());
 }
 
 void Proxy::stop() noexcept {
@@ -156,7 +143,7 @@ void Proxy::run() noexcept {
       ::sched_yield();
     } else {
       check_overflow();
-      sleep_for(sleep);
+      std::this_thread::sleep_for(sleep);
       sleep = std::min<std::chrono::nanoseconds>(2 * sleep, longest_sleep);
     }
   }
@@ -237,7 +224,7 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
                         static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
-    sleep_for(first_sleep);
+    std::this_thread::sleep_for(first_sleep);
   }
   return {};
 }

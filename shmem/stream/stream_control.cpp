@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/stream/stream_control.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -12,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/blocked_signals.hpp"
 #include "gdrkit/shmem_device.cuh"
 
 namespace gdrkit::shmem_impl::stream {
@@ -55,18 +53,8 @@ StreamControl::~StreamControl() {
 base::Status StreamControl::watch() noexcept try {
   const std::lock_guard lock(mutex_);
   if (watcher_.joinable()) return {};
-  // Block all signals: the application's handlers must not run in this thread.
-  sigset_t all;
-  sigset_t before;
-  (void)::sigfillset(&all);
-  (void)::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    watcher_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const base::BlockedSignals blocked;
+  watcher_ = std::thread([this] { run(); });
   return {};
 } catch (const std::system_error& error) {
   return base::fail(EAGAIN, "cannot start the thread that detects ended PEs: %s", error.what());

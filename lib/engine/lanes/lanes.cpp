@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The engine lanes: a large copy cut into chunks, which the completing thread and a few helper threads take one by one:
 // through the mapping to the device, through pinned memory of each thread's own from the device.
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/blocked_signals.hpp"
 #include "base/cpu_set.hpp"
 #include "engine/copy_engine/channel.hpp"
 #include "engine/engine.hpp"
@@ -125,15 +124,12 @@ void Lanes::start_helpers() noexcept {
   if (std::exchange(is_started_, true)) return;
   base::CpuSet usable;
   const int cpus = usable.read() == 0 ? usable.count() : 1;
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::BlockedSignals blocked;
   try {
     const unsigned lanes = std::min(most_lanes, static_cast<unsigned>(std::max(cpus, 1)));
     for (unsigned lane = 1; lane < lanes; ++lane) helpers_.emplace_back([this] { help(); });
   } catch (const std::exception&) {  // no more threads
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Lanes::~Lanes() {
