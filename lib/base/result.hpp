@@ -47,6 +47,12 @@ template <class T>
   return tl::unexpected<Error>(failed.error());
 }
 
+/// Success or the error, without the value.
+template <class T>
+[[nodiscard]] Status status_of(const Result<T>& result) noexcept {
+  return result ? Status() : Status(pass(result));
+}
+
 /// For sequences that continue after an error: `first` keeps the first error.
 inline void keep_first(Status& first, Status next) noexcept {
   if (first && !next) first = std::move(next);

@@ -145,7 +145,7 @@ base::Result<bool> is_copy_done(Handle copy) noexcept {
 
 base::Status finish_copy(Handle copy) noexcept {
   const auto started = find(copy, true);
-  return started ? (*started)->finish() : base::Status(base::pass(started));
+  return started ? (*started)->finish() : base::status_of(started);
 }
 
 void finish_copies_of(Handle pin) noexcept {

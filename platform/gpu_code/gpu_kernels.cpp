@@ -150,7 +150,7 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
   char symbol[64];
   std::snprintf(symbol, sizeof symbol, "gdrkit_%s", gpu_kernel_name(kernel));
   const auto function = device_->get_function(*module, symbol);
-  base::Status done = function ? device_->load_function(*function) : base::Status(base::pass(function));
+  base::Status done = function ? device_->load_function(*function) : base::status_of(function);
   if (!done && function && done.error().errno_value == ENOSYS) done = {};
   if (!done) {
     (void)device_->unload_module(*module);

@@ -375,9 +375,7 @@ int gdrkit_shmem_wait_until(const void* address, gdrkit_shmem_word word, gdrkit_
   return with_pe([=](Pe& self) -> base::Status {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto waited = self.waits().wait_until(*known, comparison, value);
-    if (!waited) return base::pass(waited);
-    return {};
+    return base::status_of(self.waits().wait_until(*known, comparison, value));
   });
 }
 

@@ -175,7 +175,7 @@ base::Result<Team> TeamTable::create(const char* what, const Gather& gather, con
     placed = place(handle, std::move(members), std::move(first_arrivals));
   }
   const auto errors = gather(static_cast<std::uint64_t>(placed ? 0 : placed.error().errno_value));
-  base::Status all = errors ? base::Status() : base::Status(base::pass(errors));
+  base::Status all = base::status_of(errors);
   for (std::size_t i = 0; all && i < pes.size(); ++i) {
     if (const auto failed = static_cast<int>((*errors)[i]); failed != 0) {
       all = base::fail(failed, "%s: PE %d could not create the team; see the error message of PE %d", what, pes[i],

@@ -128,7 +128,7 @@ base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size
   const auto word = reinterpret_cast<std::uint64_t>(address);
   auto memory = scope.status() ? connections_->heap().share(word, size_bytes)
                                : base::Result<heap::SharedMemory>(base::pass(scope.status()));
-  const base::Status shared = memory ? base::Status() : base::Status(base::pass(memory));
+  const base::Status shared = base::status_of(memory);
   if (auto all = connections_->heap().settle(shared, "sharing a buffer"); !all) return base::pass(all);
   if (auto agreed = synchronization_->agree("buffer_register_symmetric (bytes of the whole allocation)", parts::sharing,
                                             memory->size_bytes, 0);

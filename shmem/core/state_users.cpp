@@ -54,8 +54,7 @@ base::Status fill_states(Pe& pe) noexcept {
 base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept {
   const std::lock_guard lock(users().mutex);
   if (auto filled = call_all(*pe); !filled) return filled;
-  auto kept = keep_pe(std::move(pe));
-  return kept ? base::Status() : base::pass(kept);
+  return base::status_of(keep_pe(std::move(pe)));
 }
 
 }  // namespace gdrkit::shmem_impl::core

@@ -106,13 +106,7 @@ class RealNode final : public Node {
   base::Result<std::vector<base::UniqueFd>> send_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
                                                      const char* name) {
     std::vector<base::UniqueFd> fds(pes_.size());
-    bootstrap::StarStep step;
-    step.name = name;
-    step.mine = mine;
-    step.size_bytes = size_bytes;
-    step.all = all;
-    step.fd = fd;
-    step.fds = &fds;
+    const bootstrap::StarStep step{name, mine, size_bytes, all, fd, &fds};
     if (auto sent = star_->allgather(step); !sent) return base::pass(sent);
     return fds;
   }
@@ -146,7 +140,7 @@ struct Meeting {
 base::Result<base::UniqueFd> reach(const bootstrap::Exchange& exchange, int first, const PeCard& card,
                                    const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
-  base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
+  base::Status reached = base::status_of(connected);
   const char* remedy =
       "mount the same GDRKIT_SHMEM_SOCKET_DIR in all containers of a node, and set a different GDRKIT_SHMEM_HOSTID on "
       "each node";
@@ -268,7 +262,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
   area_bytes += meeting->pes.size() * bytes_for_each;
   auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
   // If one node fails, all nodes fail with its reason.
-  const base::Status founded = node ? base::Status{} : base::Status(base::pass(node));
+  const base::Status founded = base::status_of(node);
   const auto outcomes = exchange.gather(bootstrap::PeOutcome(founded), "starting each node");
   if (!founded) return base::pass(founded);
   if (!outcomes) return base::pass(outcomes);

@@ -86,7 +86,7 @@ base::Status wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t wan
 base::Status Synchronization::sync_all(const char* what) noexcept {
   if (connections_.remote() != nullptr) {
     auto met = sync_nodes(what, {connections_.pe(), 0, {}}, connections_.limit());
-    return met ? base::Status() : base::Status(base::pass(met));
+    return base::status_of(met);
   }
   const std::uint64_t arrival = own_line().arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
   int index = 0;
@@ -102,7 +102,7 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
   const AgreedCall own{connections_.pe(), operation, {first, second}};
   if (connections_.remote() != nullptr) {
     auto calls = sync_nodes(what, own, connections_.limit());
-    return calls ? compare_calls(what, *calls) : base::Status(base::pass(calls));
+    return calls ? compare_calls(what, *calls) : base::status_of(calls);
   }
   publish(own, own_line());
   if (auto met = sync_all(what); !met) return met;

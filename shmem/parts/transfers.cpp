@@ -109,9 +109,7 @@ base::Status Transfers::put(void* target, const void* source, std::size_t size_b
   const auto peer_target = connections_.find(target, size_bytes, pe);
   if (!peer_target) return base::pass(peer_target);
   if (source == nullptr) return base::fail(EINVAL, "cannot put to PE %d: the source is NULL", pe);
-  auto carried = put_by(*peer_target, source, size_bytes, is_async);
-  if (!carried) return base::pass(carried);
-  return {};
+  return base::status_of(put_by(*peer_target, source, size_bytes, is_async));
 }
 
 base::Result<std::size_t> Transfers::put_by(const PeerPosition& target, const void* source, std::size_t size_bytes,
@@ -139,11 +137,9 @@ base::Status Transfers::get(void* target, const void* source, std::size_t size_b
 base::Status Transfers::get_by(const PeerPosition& source, void* target, std::size_t size_bytes,
                                transport::LocalMemory memory, bool is_async) noexcept {
   const int slot = source.slot;
-  auto carried = with_transport(
+  return base::status_of(with_transport(
       transports_, connections_.first_transport(slot), slot, size_bytes, false, memory,
-      [&](std::size_t i) { return transports_[i]->get(slot, source.position, target, size_bytes, memory, is_async); });
-  if (!carried) return base::pass(carried);
-  return {};
+      [&](std::size_t i) { return transports_[i]->get(slot, source.position, target, size_bytes, memory, is_async); }));
 }
 
 base::Status Transfers::get_from_team(void* target, const void* source, std::size_t size_bytes, int pe) noexcept {
@@ -158,11 +154,7 @@ base::Status Transfers::get_from_team(void* target, const void* source, std::siz
 /// selects a transport for the word.
 base::Status Transfers::store_word(const PeerPosition& word, std::uint64_t value, std::size_t size_bytes,
                                    std::optional<std::size_t> transport) noexcept {
-  if (!transport) {
-    auto carried = put_by(word, &value, size_bytes, false);
-    if (!carried) return base::pass(carried);
-    return {};
-  }
+  if (!transport) return base::status_of(put_by(word, &value, size_bytes, false));
   if (auto ordered = transports_[*transport]->order(word.slot); !ordered) return ordered;
   return transports_[*transport]->put(word.slot, word.position, &value, size_bytes, transport::LocalMemory::host,
                                       false);

@@ -250,7 +250,7 @@ void Remote::reply_to_get(const PendingReply& pending) {
   if (done) {
     auto address = own_heap_->address_of(request.offset, request.size_bytes);
     bytes.resize(request.size_bytes);
-    done = address ? own_heap_->read(*address, bytes.data(), bytes.size()) : base::Status(base::pass(address));
+    done = address ? own_heap_->read(*address, bytes.data(), bytes.size()) : base::status_of(address);
   }
   if (!done) {
     message.other = done.error().errno_value;

@@ -38,8 +38,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   request->offset = offset;
   message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
-  auto replied =
-      sent ? wait_for_reply(lock, message.request, "access to a symmetric heap", pe) : base::Status(base::pass(sent));
+  auto replied = sent ? wait_for_reply(lock, message.request, "access to a symmetric heap", pe) : base::status_of(sent);
   requests_.erase(message.request);
   if (!replied && replied.error().errno_value != ECONNRESET && replied.error().errno_value != ETIMEDOUT) {
     to.direct_refused = replied.error().errno_value;

@@ -149,9 +149,7 @@ base::Status Remote::send_small(int pe, const RemoteMessage& message, const void
   if (size_bytes > small_bytes) return send_kept(pe, message, std::vector<char>(bytes, bytes + size_bytes));
   auto to = connected(pe);
   if (!to) return base::pass(to);
-  auto sent = send(pe, message, data, size_bytes);
-  if (!sent) return base::pass(sent);
-  return {};
+  return base::status_of(send(pe, message, data, size_bytes));
 }
 
 base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept {

@@ -155,7 +155,7 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
   }
   if (!is_waited_for) mark_dirty(**to, pe);
   auto sent = send(pe, message, nullptr, 0);
-  base::Status done = sent ? base::Status() : base::Status(base::pass(sent));
+  base::Status done = base::status_of(sent);
   if (done && !is_waited_for) {
     (*to)->last_write = message.number;
     if (old != nullptr) ++(*to)->gets;

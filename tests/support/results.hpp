@@ -20,11 +20,6 @@ template <class T>
   return result ? "" : result.error().text();
 }
 
-template <class T>
-[[nodiscard]] base::Status status_of(const base::Result<T>& result) {
-  return result ? base::Status() : base::Status(base::pass(result));
-}
-
 /// The value of a call that must succeed. Throws the error's text otherwise, which fails the test.
 template <class T>
 [[nodiscard]] T value_or_throw(base::Result<T> result) {

@@ -257,10 +257,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RunningCall{
             "pin", &tests::Script::on_pin,
-            [](Handle context, Handle) { return tests::status_of(core::pin(context, scripted_device_start, 1, {})); },
+            [](Handle context, Handle) { return base::status_of(core::pin(context, scripted_device_start, 1, {})); },
             2},
         RunningCall{"map", &tests::Script::on_map,
-                    [](Handle context, Handle handle) { return tests::status_of(map(context, handle, 1, any_type)); },
+                    [](Handle context, Handle handle) { return base::status_of(map(context, handle, 1, any_type)); },
                     1},
         RunningCall{"unmap", &tests::Script::on_unmap,
                     [](Handle context, Handle handle) { return unmap(context, handle); }, 1},

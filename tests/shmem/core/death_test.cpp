@@ -16,7 +16,6 @@ namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
-using gdrkit::tests::status_of;
 
 struct Step {
   const char* name;

@@ -32,7 +32,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using collective::CollectiveOperation;
-using gdrkit::tests::status_of;
 using tests::MortalJob;
 using tests::TimeOfDeath;
 

@@ -22,7 +22,6 @@ namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using namespace std::chrono_literals;
-using gdrkit::tests::status_of;
 
 constexpr int victim = 1;
 constexpr std::size_t object_bytes = 256 << 10;
