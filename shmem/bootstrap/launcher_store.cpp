@@ -6,17 +6,10 @@
 #include <cstdlib>
 #include <optional>
 
+#include "shmem/bootstrap/token.hpp"
+
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
-
-std::string to_hex(const UniqueId& id) {
-  std::string text;
-  for (const unsigned char byte : id.bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
 
 std::optional<UniqueId> from_hex(const std::string& text) {
   UniqueId id;
@@ -43,7 +36,7 @@ base::Result<UniqueId> share_unique_id(int pe, std::chrono::milliseconds limit) 
   if (pe == 0) {
     const auto made = make_unique_id();
     if (!made) return base::pass(made);
-    value = to_hex(*made);
+    value = to_hex(made->bytes);
   }
   const auto shared = has_pmix ? share_by_pmix(pe, key, value, limit) : share_by_pmi1(pe, key, value, limit);
   if (!shared) return base::pass(shared);

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
@@ -102,7 +103,7 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
 }
 
 base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
-  const std::string name = prefix + to_text(token);
+  const std::string name = prefix + to_hex(token);
   base::UniqueFd folder;
   if (folder_) {
     remove_stale();
@@ -123,7 +124,7 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
 }
 
 base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
-  const LocalAddress local = local_address(prefix + to_text(token), folder_.get());
+  const LocalAddress local = local_address(prefix + to_hex(token), folder_.get());
   base::UniqueFd socket = local_socket();
   if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
   while (connect_once(socket.get(), local) != 0) {
@@ -131,8 +132,7 @@ base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Dea
     if ((errno != EAGAIN && errno != EINTR) || deadline.has_passed()) {
       return base::fail(errno, "%s (UNIX socket)", std::strerror(errno));
     }
-    const timespec pause{0, 5'000'000};
-    ::nanosleep(&pause, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return socket;
 }

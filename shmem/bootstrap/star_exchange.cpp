@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/bootstrap/star_exchange.hpp"
 
-#include <time.h>
-
 #include <numeric>
 #include <optional>
+#include <thread>
 
 #include "shmem/bootstrap/star.hpp"
 
@@ -23,12 +22,7 @@ class StarExchange final : public Exchange {
   int pe() const noexcept override { return pe_; }
   int n_pes() const noexcept override { return n_pes_; }
   base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept override {
-    StarStep one;
-    one.name = step;
-    one.mine = mine;
-    one.size_bytes = size_bytes;
-    one.all = all;
-    return star_->allgather(one);
+    return star_->allgather({.name = step, .mine = mine, .size_bytes = size_bytes, .all = all});
   }
   const secret::Key* job_key() const noexcept override { return key_ ? &*key_ : nullptr; }
 
@@ -93,8 +87,7 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
                           "container or on another node, set GDRKIT_SHMEM_TOKEN for all PEs",
                           where.c_str(), deadline.limit_text().c_str());
       }
-      const timespec pause{0, 10'000'000};
-      ::nanosleep(&pause, nullptr);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   };
   auto star = make_star_member(connect, std::move(group));

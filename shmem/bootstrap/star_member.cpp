@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include <poll.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cinttypes>
 #include <new>
 #include <optional>
+#include <thread>
 
 #include "shmem/bootstrap/private_fd.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
@@ -16,12 +16,9 @@
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
-constexpr std::size_t longest_failure_text = 2048;
+using namespace std::chrono_literals;
 
-void nap(int milliseconds) noexcept {
-  const timespec moment{0, milliseconds * 1'000'000L};
-  ::nanosleep(&moment, nullptr);
-}
+constexpr std::size_t longest_failure_text = 2048;
 
 class StarMember final : public Star {
  public:
@@ -148,7 +145,7 @@ class StarMember final : public Star {
       if (end != EAGAIN && end != ETOOMANYREFS) return lost(end, step.name, deadline);
       short happened = 0;
       if (end == ETOOMANYREFS) {
-        nap(1);  // the receivers make room
+        std::this_thread::sleep_for(1ms);  // the receivers make room
         if (deadline.has_passed()) return lost(ETIMEDOUT, step.name, deadline);
         continue;
       }
@@ -296,7 +293,7 @@ base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
       return base::fail(end, "cannot join the job: the connection to PE %d at %s failed: %s", group.pes.front(),
                         group.where.c_str(), std::strerror(end));
     }
-    nap(50);
+    std::this_thread::sleep_for(50ms);
   }
   auto member = std::make_unique<StarMember>(std::move(socket), codes, group);
   if (auto joined = member->join(answer); !joined) return base::pass(joined);

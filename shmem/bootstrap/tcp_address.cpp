@@ -9,24 +9,17 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <time.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "shmem/bootstrap/socket_io.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
-
-struct InterfaceList {
-  ifaddrs* first = nullptr;
-  ~InterfaceList() {
-    if (first != nullptr) ::freeifaddrs(first);
-  }
-};
 
 bool is_link_local(const sockaddr* address) noexcept {
   return address->sa_family == AF_INET6 &&
@@ -132,13 +125,14 @@ std::string TcpAddress::text() const {
 }
 
 base::Result<TcpAddress> address_of_interface(const std::string& interface) {
-  InterfaceList list;
-  if (::getifaddrs(&list.first) != 0) {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) {
     return base::fail(errno, "cannot list the network interfaces: %s", std::strerror(errno));
   }
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, ::freeifaddrs);
   const ifaddrs* best = nullptr;
   std::set<std::string> names;
-  for (const ifaddrs* entry = list.first; entry != nullptr; entry = entry->ifa_next) {
+  for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
     const int rank = rank_of(*entry, !interface.empty());
     if (rank < 0) continue;
     names.insert(entry->ifa_name);
@@ -174,12 +168,12 @@ base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) 
     return base::fail(EHOSTUNREACH, "cannot resolve '%s', the host name of PE 0: %s", host.c_str(),
                       ::gai_strerror(error));
   }
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> list(first, ::freeaddrinfo);
   std::vector<TcpAddress> addresses;
-  for (const addrinfo* entry = first; entry != nullptr; entry = entry->ai_next) {
+  for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
     if (entry->ai_family != AF_INET && entry->ai_family != AF_INET6) continue;
     addresses.emplace_back(entry->ai_addr, entry->ai_addrlen);
   }
-  ::freeaddrinfo(first);
   return addresses;
 }
 
@@ -225,8 +219,7 @@ base::Result<base::UniqueFd> connect_to(const std::vector<TcpAddress>& addresses
       }
     }
     if (is_hopeless || deadline.has_passed()) break;
-    const timespec pause{0, std::min(wait_ms, deadline.poll_ms()) * 1'000'000L};
-    ::nanosleep(&pause, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(wait_ms, deadline.poll_ms())));
   }
   const std::string where = addresses.empty() ? "an empty address" : addresses.front().text();
   if (is_hopeless) {

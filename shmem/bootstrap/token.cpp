@@ -23,9 +23,9 @@ base::Result<Token> make_token() noexcept {
   return token;
 }
 
-std::string to_text(const Token& token) {
+std::string to_hex(secret::Bytes bytes) {
   std::string text;
-  for (const unsigned char byte : token) {
+  for (const unsigned char byte : bytes) {
     text += "0123456789abcdef"[byte >> 4];
     text += "0123456789abcdef"[byte & 15];
   }

@@ -14,8 +14,7 @@ namespace gdrkit::shmem_impl::bootstrap {
 using Token = std::array<unsigned char, 16>;
 
 [[nodiscard]] base::Result<Token> make_token() noexcept;
-/// 32 hexadecimal digits.
-[[nodiscard]] std::string to_text(const Token& token);
+[[nodiscard]] std::string to_hex(secret::Bytes bytes);
 /// Derives the secret of a job from `bytes`. It is as hard to guess as they are.
 [[nodiscard]] inline secret::Key secret_of(secret::Bytes bytes) noexcept { return secret::blake2s({}, {bytes}); }
 

@@ -4,14 +4,16 @@
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <new>
+#include <thread>
 
 namespace gdrkit::shmem_impl::core {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::atomic<CallSlot*> all_slots{nullptr};  // never freed: new threads reuse the slots of ended threads
 std::atomic<bool> has_membarrier{false};
@@ -86,11 +88,10 @@ bool wait_for_calls(const Pe* pe, std::chrono::milliseconds limit) noexcept {
   if (has_membarrier.load(std::memory_order_relaxed)) pass_barrier();
   const auto end = std::chrono::steady_clock::now() + limit;
   for (CallSlot* slot = all_slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
-    for (long pause_ns = 1000; slot->pe.load(std::memory_order_acquire) == pe;) {
+    for (auto pause = 1us; slot->pe.load(std::memory_order_acquire) == pe;) {
       if (std::chrono::steady_clock::now() > end) return false;
-      const timespec pause{0, pause_ns};
-      ::nanosleep(&pause, nullptr);
-      pause_ns = std::min(2 * pause_ns, 1'000'000L);
+      std::this_thread::sleep_for(pause);
+      pause = std::min<std::chrono::microseconds>(2 * pause, 1ms);
     }
   }
   return true;

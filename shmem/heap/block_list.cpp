@@ -7,9 +7,6 @@
 namespace gdrkit::shmem_impl::heap {
 namespace {
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
-}
 constexpr std::uint64_t whole(std::uint64_t size_bytes) noexcept { return round_up(size_bytes, BlockList::unit_bytes); }
 
 }  // namespace

@@ -9,6 +9,10 @@
 
 namespace gdrkit::shmem_impl::heap {
 
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
+  return (value + unit - 1) / unit * unit;
+}
+
 struct Block {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;

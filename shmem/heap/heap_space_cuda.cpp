@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "shmem/heap/block_list.hpp"
 #include "shmem/heap/heap_space.hpp"
 
 namespace gdrkit::shmem_impl::heap {
@@ -53,13 +54,13 @@ class CudaHeapSpace final : public HeapSpace {
               "cuMemGetAllocationGranularity", 0, 0);
     if (!known) return known;
     granularity_ = granularity < page_bytes ? page_bytes : granularity;
-    stride_bytes_ = (max_bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
+    stride_bytes_ = round_up(max_bytes, slot_alignment);
     // Align here, because CUDA does not document the alignments that it supports.
     const std::uint64_t total = stride_bytes_ * static_cast<std::uint64_t>(slots_) + slot_alignment;
     auto reserved = check(calls_.mem_address_reserve(&reserved_, total, 0, 0, 0), "cuMemAddressReserve", 0, total);
     if (!reserved) return reserved;
     reserved_bytes_ = total;
-    base_ = (reserved_ + slot_alignment - 1) / slot_alignment * slot_alignment;
+    base_ = round_up(reserved_, slot_alignment);
     return {};
   }
 

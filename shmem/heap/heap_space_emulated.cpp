@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/device/emulated_memory.hpp"
+#include "shmem/heap/block_list.hpp"
 #include "shmem/heap/heap_space.hpp"
 
 namespace gdrkit::shmem_impl::heap {
@@ -27,9 +28,9 @@ class EmulatedHeapSpace final : public HeapSpace {
       : device_(device), own_slot_(own_slot), is_mapped_(static_cast<std::size_t>(slots)) {}
 
   base::Status open(std::uint64_t max_bytes) noexcept {
-    size_bytes_ = (max_bytes + granularity - 1) / granularity * granularity;
+    size_bytes_ = round_up(max_bytes, granularity);
     // Room for the inaccessible pages before and after each heap.
-    stride_bytes_ = (size_bytes_ + granularity + slot_alignment - 1) / slot_alignment * slot_alignment;
+    stride_bytes_ = round_up(size_bytes_ + granularity, slot_alignment);
     const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * slot_alignment;
     void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) {
@@ -42,7 +43,7 @@ class EmulatedHeapSpace final : public HeapSpace {
     reserved_bytes_ = total;
     const auto first = reinterpret_cast<std::uint64_t>(reserved) + platform::emulated_page_bytes;
     // Aligned as on a GPU: what is aligned in the heap is aligned in the address space.
-    base_ = (first + slot_alignment - 1) / slot_alignment * slot_alignment;
+    base_ = round_up(first, slot_alignment);
     return {};
   }
 

@@ -18,10 +18,6 @@ namespace {
 /// Minimum growth of a heap in bytes, so that many small allocations need few chunks.
 constexpr std::uint64_t smallest_growth = std::uint64_t{64} << 20;
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
-}
-
 /// A range that a thread looked up while the heap's state number was `state`.
 struct Known {
   std::uint64_t state = 0;
@@ -50,8 +46,7 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
                                                                    const platform::CudaCalls* calls) noexcept try {
   std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap(node, pe));
   auto space = HeapSpace::reserve(device, static_cast<int>(node.pes().size()), heap->own_slot_, sizes.max_bytes, calls);
-  if (auto all = heap->agree(space ? base::Status() : base::Status(base::pass(space)), "reserving the symmetric heap");
-      !all) {
+  if (auto all = heap->agree(base::status_of(space), "reserving the symmetric heap"); !all) {
     return base::pass(all);
   }
   heap->space_ = std::move(*space);
@@ -115,7 +110,7 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
 
 base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
                                          const base::Result<base::UniqueFd>& own) {
-  if (auto made = agree(own ? base::Status() : base::Status(base::pass(own)), "growing the symmetric heap"); !made) {
+  if (auto made = agree(base::status_of(own), "growing the symmetric heap"); !made) {
     return made;
   }
   auto chunks = node_.exchange_fds(own->get(), nullptr, 0, nullptr, "sharing the symmetric heap");

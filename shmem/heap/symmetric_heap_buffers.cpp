@@ -54,7 +54,7 @@ base::Status SymmetricHeap::settle(const base::Status& own, const char* step) no
 /// faults.
 base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) const noexcept {
   const std::uint64_t granule = space_->granularity_bytes();
-  const std::uint64_t wanted = (size_bytes + granule - 1) / granule * granule + 2 * granule;
+  const std::uint64_t wanted = round_up(size_bytes, granule) + 2 * granule;
   std::uint64_t gap_end = max_bytes_;
   for (auto next = buffers_.rbegin();; ++next) {
     const bool is_last = next == buffers_.rend();

@@ -14,6 +14,7 @@
 
 #include "base/settings.hpp"
 #include "platform/device/cuda_calls.hpp"
+#include "shmem/bootstrap/star_exchange.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/node/node_join.hpp"
 #include "shmem/parts/job_node.hpp"
@@ -41,10 +42,7 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     if (!environment) return base::pass(environment);
     return bootstrap::exchange_by_environment(*environment, options.limit);
   }
-  if (options.n_pes < 0 || options.pe < 0 || options.pe >= options.n_pes) {
-    return base::fail(EINVAL, "cannot join the job as PE %d of %d: the PE number is out of range; use 0 to n_pes - 1",
-                      options.pe, options.n_pes);
-  }
+  if (auto fits = bootstrap::check_pe(options.pe, options.n_pes); !fits) return base::pass(fits);
   if (options.unique_id != nullptr) {
     return bootstrap::exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
   }

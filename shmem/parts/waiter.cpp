@@ -3,9 +3,9 @@
 #include "shmem/parts/waiter.hpp"
 
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace gdrkit::shmem_impl::parts {
 namespace {
@@ -21,11 +21,6 @@ void spin() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
-}
-
-void sleep(std::chrono::nanoseconds time) noexcept {
-  const timespec wanted{0, static_cast<long>(time.count())};
-  (void)::nanosleep(&wanted, nullptr);
 }
 
 }  // namespace
@@ -47,7 +42,7 @@ base::Status Waiter::pause() noexcept {
   } else if (waited < yielding) {
     ::sched_yield();
   } else {
-    sleep(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
+    std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
   }
   if (now >= next_check_ || (limit_ != 0ms && waited > limit_)) return look(now);
   return {};

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <new>
@@ -33,11 +32,6 @@ constexpr unsigned polls_between_clock_reads = 16;
 constexpr int sleep_ms = 100;
 constexpr std::uint64_t longest_address_bytes = 65536;
 constexpr auto farewell = 5000ms;
-
-void sleep_for(std::chrono::nanoseconds time) noexcept {
-  const timespec wanted{0, static_cast<long>(time.count())};
-  (void)::nanosleep(&wanted, nullptr);
-}
 
 }  // namespace
 
@@ -173,7 +167,7 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
       ::sched_yield();
     } else {
       progressing.end();
-      sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
+      std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
     }
     lock_soon(lock);
   }
@@ -240,7 +234,7 @@ void Remote::run() noexcept {
       pollfd entry{worker_->event_fd(), POLLIN, 0};
       (void)::poll(&entry, 1, sleep_ms);
     } else if (users_progressing_.load(std::memory_order_relaxed) > 0) {
-      sleep_for(100us);
+      std::this_thread::sleep_for(100us);
     } else {
       const auto before = Clock::now();
       ::sched_yield();
@@ -278,7 +272,7 @@ void Remote::close() noexcept {
 void Remote::linger(std::chrono::milliseconds time) noexcept {
   const auto end = Clock::now() + time;
   while (Clock::now() < end) {
-    if (progress() == 0) sleep_for(100us);
+    if (progress() == 0) std::this_thread::sleep_for(100us);
   }
 }
 

@@ -16,10 +16,6 @@ std::uint64_t as_address(const void* pointer) noexcept { return reinterpret_cast
 /// Returns whether the store was added to the stream, or failed for a reason that a GPU kernel cannot avoid.
 bool is_done(const base::Status& stored) noexcept { return stored || stored.error().errno_value != ENOSYS; }
 
-bool is_host(transport::LocalMemory memory) noexcept {
-  return memory == transport::LocalMemory::host || memory == transport::LocalMemory::pinned;
-}
-
 }  // namespace
 
 // Uses the driver's copies and stores for all sizes: on an H200 the start of a GPU kernel occupies a stream for 4.5 us,

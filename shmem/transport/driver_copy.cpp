@@ -19,10 +19,6 @@ namespace {
 /// to 25.8 us (docs/results/2026-11-28-h200-x2/host_and_stream.txt).
 constexpr std::size_t largest_staged = 128 << 10;
 
-constexpr bool is_host(LocalMemory memory) noexcept {
-  return memory == LocalMemory::host || memory == LocalMemory::pinned;
-}
-
 class DriverCopy final : public Transport {
  public:
   explicit DriverCopy(const TransportSetting& setting) noexcept

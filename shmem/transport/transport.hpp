@@ -30,6 +30,10 @@ enum class LocalMemory : std::uint8_t {
 };
 inline constexpr std::size_t local_memory_count = 4;
 
+[[nodiscard]] constexpr bool is_host(LocalMemory memory) noexcept {
+  return memory == LocalMemory::host || memory == LocalMemory::pinned;
+}
+
 /// Maximum sizes in bytes, by LocalMemory, for which a transport is used; 0: never.
 struct TransportLimits {
   std::size_t put[local_memory_count] = {};

@@ -42,7 +42,7 @@ class Ucx final : public Transport {
   base::Status put(int slot, const heap::HeapPosition& target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, bool is_async) noexcept override {
     const int pe = pe_of(slot);
-    const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
+    const bool is_device = !is_host(memory);
     if (goes_directly(pe, size_bytes)) {
       auto done = remote_->put_direct(pe, target.offset, source, size_bytes, is_device, is_async);
       if (way_ == RemoteWay::direct || done || done.error().errno_value != EOPNOTSUPP) return done;
@@ -54,7 +54,7 @@ class Ucx final : public Transport {
   base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const int pe = pe_of(slot);
-    const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
+    const bool is_device = !is_host(memory);
     if (goes_directly(pe, size_bytes)) {
       auto done = remote_->get_direct(pe, source.offset, target, size_bytes, is_device, is_async);
       if (way_ == RemoteWay::direct || done || done.error().errno_value != EOPNOTSUPP) return done;

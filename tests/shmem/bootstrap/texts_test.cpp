@@ -36,7 +36,7 @@ TEST(Token, DiffersFromAllOtherTokens) {
     EXPECT_FALSE(secret::are_equal(token, other));
   }
   EXPECT_FALSE(secret::are_equal(token, make_token().value()));
-  EXPECT_EQ(to_text(Token{0x0f, 0xa0}), "0fa00000000000000000000000000000");
+  EXPECT_EQ(to_hex(Token{0x0f, 0xa0}), "0fa00000000000000000000000000000");
   EXPECT_EQ(secret_of(secret::bytes_of("job 1")), secret_of(secret::bytes_of("job 1")));
   EXPECT_NE(secret_of(secret::bytes_of("job 1")), secret_of(secret::bytes_of("job 2")));
 }
