@@ -122,7 +122,7 @@ void CellRun::enqueue(const Job& job, int loops) {
     } else if (job.plan.target == host) {
       cli::demand(device.copy_to_host_async(reinterpret_cast<void*>(target), source, job.size_bytes, job.stream));
     } else {
-      cli::demand(device.copy_on_device_async(target, source, job.size_bytes, job.stream));
+      cli::demand(device.copy_device_to_device_async(target, source, job.size_bytes, job.stream));
     }
   }
 }

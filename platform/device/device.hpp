@@ -159,8 +159,8 @@ class Device {
                                           Stream stream) noexcept = 0;
   /// cuMemcpyDtoDAsync between any two addresses that the device can access: its own memory, memory of another GPU that
   /// is mapped for this device (by enable_peer_access, or imported), mapped host memory.
-  virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                                            Stream stream) noexcept = 0;
+  virtual base::Status copy_device_to_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                                   Stream stream) noexcept = 0;
   /// Stores a word of 4 or 8 bytes, aligned to its size, at any address that the device can access. The store follows
   /// the stream's earlier work, which is visible to the system before the word is (cuStreamWriteValue's fence). ENOSYS
   /// if the driver does not support it.

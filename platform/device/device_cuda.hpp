@@ -115,8 +115,8 @@ class CudaDevice final : public Device {
                                     Stream stream) noexcept override;
   base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
                                   Stream stream) noexcept override;
-  base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                                    Stream stream) noexcept override;
+  base::Status copy_device_to_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                           Stream stream) noexcept override;
   base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
                                 Stream stream) noexcept override;
   base::Result<bool> is_finished(Stream stream) noexcept override;

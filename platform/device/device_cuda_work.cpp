@@ -30,8 +30,8 @@ base::Status CudaDevice::copy_to_host_async(void* target, std::uint64_t source, 
                   "cuMemcpyDtoHAsync", source, size_bytes);
 }
 
-base::Status CudaDevice::copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                                              Stream stream) noexcept {
+base::Status CudaDevice::copy_device_to_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                                     Stream stream) noexcept {
   if (calls_.memcpy_device_to_device_async == nullptr) return lacking("cuMemcpyDtoDAsync");
   return check_at(calls_.memcpy_device_to_device_async(target, source, size_bytes, as_pointer(stream.handle)),
                   "cuMemcpyDtoDAsync", target, size_bytes);

@@ -105,8 +105,8 @@ class EmulatedDevice final : public Device {
     if (auto checked = check(source, size_bytes); !checked) return checked;
     return submit_copy(stream, target, reinterpret_cast<const void*>(source), size_bytes);
   }
-  base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                                    Stream stream) noexcept override {
+  base::Status copy_device_to_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                           Stream stream) noexcept override {
     if (auto checked = check(source, size_bytes); !checked) return checked;
     return copy_to_device_async(target, reinterpret_cast<const void*>(source), size_bytes, stream);
   }

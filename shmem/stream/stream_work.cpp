@@ -24,7 +24,7 @@ bool is_done(const base::Status& stored) noexcept { return stored || stored.erro
 base::Status StreamWork::put(Stream stream, std::uint64_t target, const void* source, std::size_t size_bytes,
                              transport::LocalMemory memory, const StreamSignal& signal) noexcept {
   auto given = is_host(memory) ? device_.copy_to_device_async(target, source, size_bytes, stream)
-                               : device_.copy_on_device_async(target, as_address(source), size_bytes, stream);
+                               : device_.copy_device_to_device_async(target, as_address(source), size_bytes, stream);
   return given && signal.address != 0 ? this->signal(stream, signal) : given;
 }
 
@@ -46,7 +46,7 @@ base::Status StreamWork::put_value(Stream stream, std::uint64_t target, const vo
 base::Status StreamWork::get(Stream stream, void* target, std::uint64_t source, std::size_t size_bytes,
                              transport::LocalMemory memory) noexcept {
   if (is_host(memory)) return device_.copy_to_host_async(target, source, size_bytes, stream);
-  return device_.copy_on_device_async(as_address(target), source, size_bytes, stream);
+  return device_.copy_device_to_device_async(as_address(target), source, size_bytes, stream);
 }
 
 base::Status StreamWork::signal(Stream stream, const StreamSignal& signal) noexcept {

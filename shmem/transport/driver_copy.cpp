@@ -54,9 +54,9 @@ class DriverCopy final : public Transport {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::uint64_t at = heap_.address(slot, target.offset);
-    auto given = is_host(memory)
-                     ? device_.copy_to_device_async(at, source, size_bytes, stream_)
-                     : device_.copy_on_device_async(at, reinterpret_cast<std::uint64_t>(source), size_bytes, stream_);
+    auto given = is_host(memory) ? device_.copy_to_device_async(at, source, size_bytes, stream_)
+                                 : device_.copy_device_to_device_async(at, reinterpret_cast<std::uint64_t>(source),
+                                                                       size_bytes, stream_);
     return finish(std::move(given), is_async);
   }
 
@@ -75,9 +75,9 @@ class DriverCopy final : public Transport {
         return {};
       }
     }
-    auto given = is_host(memory)
-                     ? device_.copy_to_host_async(target, at, size_bytes, stream_)
-                     : device_.copy_on_device_async(reinterpret_cast<std::uint64_t>(target), at, size_bytes, stream_);
+    auto given = is_host(memory) ? device_.copy_to_host_async(target, at, size_bytes, stream_)
+                                 : device_.copy_device_to_device_async(reinterpret_cast<std::uint64_t>(target), at,
+                                                                       size_bytes, stream_);
     return finish(std::move(given), is_async);
   }
 

@@ -122,8 +122,9 @@ class BandwidthFault : public BandwidthRun, public testing::WithParamInterface<s
 TEST_P(BandwidthFault, ReportsTheFailedStepWithoutHanging) {
   Bench bench{open(2), options_};
   std::tie(faults_.failing, faults_.calls_before_failure) = GetParam();
-  const char* name = std::string(faults_.failing) == "copy_on_device_async" ? "device_to_device_memcpy_read_ce"
-                                                                            : "all_to_host_bidirectional_memcpy_ce";
+  const char* name = std::string(faults_.failing) == "copy_device_to_device_async"
+                         ? "device_to_device_memcpy_read_ce"
+                         : "all_to_host_bidirectional_memcpy_ce";
   const TestCase& test = *select_tests({name}, {}).front();
   const TestReport report = run(&bench, test);
   EXPECT_EQ(report.status, Status::error);
@@ -140,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair{"make_current", 0}, std::pair{"make_current", 25}, std::pair{"create_stream", 1},
                     std::pair{"create_event", 3}, std::pair{"copy_to_device", 0}, std::pair{"fill", 0},
                     std::pair{"copy_to_device_async", 9}, std::pair{"copy_to_host_async", 0},
-                    std::pair{"copy_on_device_async", 5}, std::pair{"record", 2}, std::pair{"wait", 0},
+                    std::pair{"copy_device_to_device_async", 5}, std::pair{"record", 2}, std::pair{"wait", 0},
                     std::pair{"launch", 1}, std::pair{"synchronize", 1}, std::pair{"elapsed_ms", 0},
                     std::pair{"copy_to_host", 0}, std::pair{"allocate", 2}),
     [](const auto& one) { return std::string(one.param.first) + "_after_" + std::to_string(one.param.second); });

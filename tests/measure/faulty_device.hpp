@@ -86,13 +86,14 @@ class FaultyDevice final : public platform::Device {
       return inner_->copy_to_host_async(target, source, faults_.is_copy_wrong ? size - 1 : size, stream);
     });
   }
-  base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size,
-                                    platform::Stream stream) noexcept override {
+  base::Status copy_device_to_device_async(std::uint64_t target, std::uint64_t source, std::size_t size,
+                                           platform::Stream stream) noexcept override {
     if (faults_.slow_copier == identity().ordinal) {
       (void)inner_->launch_host_function(
           stream, [](void*) { std::this_thread::sleep_for(delay); }, nullptr);
     }
-    return guard("copy_on_device_async", [&] { return inner_->copy_on_device_async(target, source, size, stream); });
+    return guard("copy_device_to_device_async",
+                 [&] { return inner_->copy_device_to_device_async(target, source, size, stream); });
   }
   base::Status synchronize(platform::Stream stream) noexcept override {
     return guard("synchronize", [&] { return inner_->synchronize(stream); });

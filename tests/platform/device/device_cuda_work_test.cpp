@@ -231,7 +231,7 @@ TEST_F(CudaWork, EnablesAndCopiesToPeers) {
   std::uint64_t to = 0;
   const auto source = reinterpret_cast<std::uint64_t>(&from);
   const auto target = reinterpret_cast<std::uint64_t>(&to);
-  EXPECT_TRUE(device_->copy_on_device_async(target, source, 8, Stream{}));
+  EXPECT_TRUE(device_->copy_device_to_device_async(target, source, 8, Stream{}));
   EXPECT_EQ(to, 5U);
 }
 
@@ -281,7 +281,7 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
   step("stream_is_capturing", device.is_capturing(Stream{}).has_value());
   step("stream_query", device.is_finished(Stream{}).has_value());
   step("mem_host_get_device_pointer", device.device_address(reinterpret_cast<void*>(host.address())).has_value());
-  step("memcpy_device_to_device_async", device.copy_on_device_async(first, second, 8, Stream{}).has_value());
+  step("memcpy_device_to_device_async", device.copy_device_to_device_async(first, second, 8, Stream{}).has_value());
   step("device_can_access_peer", device.can_access_peer(peer).has_value());
   step("ctx_enable_peer_access", device.enable_peer_access(peer).has_value());
   step("device_get_attribute", device.attribute(DeviceAttribute::multiprocessor_count).has_value());

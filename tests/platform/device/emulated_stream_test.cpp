@@ -108,7 +108,7 @@ TEST_F(EmulatedStreams, UnknownHandlesAreRejected) {
   EXPECT_FALSE(device_->launch_host_function(stream, &Gate::wait, nullptr));
   EXPECT_FALSE(device_->copy_to_device_async(memory_.address(), &word, 4, stream));
   EXPECT_FALSE(device_->copy_to_host_async(&word, memory_.address(), 4, stream));
-  EXPECT_FALSE(device_->copy_on_device_async(memory_.address(), memory_.address() + 8, 4, stream));
+  EXPECT_FALSE(device_->copy_device_to_device_async(memory_.address(), memory_.address() + 8, 4, stream));
   EXPECT_EQ(device_->synchronize(event).error().errno_value, EINVAL);
   EXPECT_FALSE(device_->record(event, stream_));
   EXPECT_FALSE(device_->wait(stream_, event));
@@ -144,12 +144,12 @@ TEST_F(EmulatedStreams, CopiesBetweenEmulatedDevices) {
   const auto pattern = tests::make_pattern(4096, 9);
   std::vector<std::uint8_t> back(4096);
   EXPECT_TRUE(device_->copy_to_device(memory_.address(), pattern.data(), 4096));
-  EXPECT_TRUE(device_->copy_on_device_async(target.address(), memory_.address(), 4096, stream_));
+  EXPECT_TRUE(device_->copy_device_to_device_async(target.address(), memory_.address(), 4096, stream_));
   EXPECT_TRUE(device_->synchronize(stream_));
   EXPECT_TRUE((*peer)->copy_to_host(back.data(), target.address(), 4096));
   EXPECT_EQ(back, pattern);
-  EXPECT_FALSE(device_->copy_on_device_async(target.address() + 1, memory_.address(), 4096, stream_));
-  EXPECT_FALSE(device_->copy_on_device_async(target.address(), memory_.address() + 1, 4096, stream_));
+  EXPECT_FALSE(device_->copy_device_to_device_async(target.address() + 1, memory_.address(), 4096, stream_));
+  EXPECT_FALSE(device_->copy_device_to_device_async(target.address(), memory_.address() + 1, 4096, stream_));
 }
 
 TEST_F(EmulatedStreams, GpuCodeIsRejectedWithAMessage) {
