@@ -60,7 +60,7 @@ void get_window(const Part& part, const Work& work) {
 void fetch_each(const Part& part, const Work&) { part.engine->fetch_add(part.peer); }
 void pass_barrier(const Part& part, const Work&) { part.engine->barrier(); }
 void run_collective(const Part& part, const Work& work) {
-  part.engine->run_collective(work.test->collective(), work.size_bytes);
+  part.engine->run_collective(work.test->collective, work.size_bytes);
 }
 void do_nothing(const Part&, const Work&) {}
 

@@ -20,14 +20,8 @@ enum class Loop : std::uint8_t {
   get_each,
   get_window,
   fetch_each,  ///< fetch_and_add of 8 bytes
-  all_reduce,  ///< sums of bytes; this and the following run on all ranks
-  all_to_all,
-  broadcast,  ///< from the source of rank 0 to the targets of the others
-  all_gather,
-  reduce,   ///< sums of bytes on rank 0
-  gather,   ///< to rank 0
-  scatter,  ///< from rank 0
-  barrier,
+  collective,  ///< of all ranks; reductions add bytes, and the root is rank 0
+  barrier,     ///< of all ranks
 };
 enum class Value : std::uint8_t { latency, bandwidth, rate };
 enum class Ranks : std::uint8_t { two, pairs, any };
@@ -39,11 +33,14 @@ struct OsuTest {
   Value value;                 ///< a latency, a bandwidth or both of its columns
   Ranks ranks;                 ///< two, any number of pairs, or any number
   std::size_t smallest_bytes;  ///< of the first row
+  engines::CollectiveKind collective = engines::CollectiveKind::all_reduce;  ///< of Loop::collective
 
   [[nodiscard]] unsigned kind() const noexcept {
     if (loop == Loop::barrier) return engines::family::barrier;
-    if (loop == Loop::reduce) return engines::family::reduction_to_root;
-    if (loop >= Loop::all_reduce) return engines::family::collective;
+    if (loop == Loop::collective) {
+      const bool is_reduce = collective == engines::CollectiveKind::reduce;
+      return is_reduce ? engines::family::reduction_to_root : engines::family::collective;
+    }
     if (loop == Loop::fetch_each) return engines::family::fetch;
     return loop >= Loop::put_each ? engines::family::one_sided : engines::family::message;
   }
@@ -52,33 +49,28 @@ struct OsuTest {
   }
   [[nodiscard]] bool is_of_all_ranks() const noexcept { return ranks == Ranks::any; }
   [[nodiscard]] bool has_sizes() const noexcept { return loop != Loop::barrier; }
-  /// For tests of all ranks except the barrier.
-  [[nodiscard]] engines::CollectiveKind collective() const noexcept {
-    switch (loop) {
-      case Loop::all_to_all: return engines::CollectiveKind::alltoall;
-      case Loop::broadcast: return engines::CollectiveKind::broadcast;
-      case Loop::all_gather: return engines::CollectiveKind::all_gather;
-      case Loop::reduce: return engines::CollectiveKind::reduce;
-      case Loop::gather: return engines::CollectiveKind::gather;
-      case Loop::scatter: return engines::CollectiveKind::scatter;
-      default: return engines::CollectiveKind::all_reduce;
-    }
+  /// The line of collectives.def; nullptr unless the loop is a collective.
+  [[nodiscard]] const engines::Collective* collective_line() const {
+    return loop == Loop::collective ? &engines::all_collectives()[static_cast<std::size_t>(collective)] : nullptr;
   }
   /// Two for latencies there and back.
   [[nodiscard]] int messages_per_iteration() const noexcept { return loop == Loop::ping_pong ? 2 : 1; }
   [[nodiscard]] bool has_window() const noexcept { return value != Value::latency; }
   [[nodiscard]] bool is_both_ways() const noexcept { return loop == Loop::exchange || loop == Loop::put_both; }
   /// The number of parts of a row's size that a rank sends or receives.
-  [[nodiscard]] std::size_t source_parts(int n_ranks) const noexcept {
-    return loop == Loop::all_to_all || loop == Loop::scatter ? static_cast<std::size_t>(n_ranks) : 1;
+  [[nodiscard]] std::size_t source_parts(int n_ranks) const {
+    return collective_line() == nullptr ? 1 : collective_line()->send_count(1, n_ranks);
   }
-  [[nodiscard]] std::size_t target_parts(int n_ranks) const noexcept {
-    const bool is_of_all = loop == Loop::all_to_all || loop == Loop::all_gather || loop == Loop::gather;
-    return is_of_all ? static_cast<std::size_t>(n_ranks) : 1;
+  [[nodiscard]] std::size_t target_parts(int n_ranks) const {
+    return collective_line() == nullptr ? 1 : collective_line()->receive_count(1, n_ranks);
   }
   /// Whether the test has windows of messages, each of which may have its own buffer.
   [[nodiscard]] bool has_message_window() const noexcept { return loop == Loop::stream || loop == Loop::exchange; }
 };
+
+constexpr OsuTest of_all_ranks(const char* name, const char* title, engines::CollectiveKind collective) {
+  return {name, title, Loop::collective, Value::latency, Ranks::any, 1, collective};
+}
 
 inline constexpr OsuTest all_osu_tests[] = {
     {"latency", "OSU MPI%s Latency Test", Loop::ping_pong, Value::latency, Ranks::two, 1},
@@ -92,14 +84,14 @@ inline constexpr OsuTest all_osu_tests[] = {
     {"get_latency", "OSU MPI_Get%s Latency Test", Loop::get_each, Value::latency, Ranks::two, 1},
     {"get_bw", "OSU MPI_Get%s Bandwidth Test", Loop::get_window, Value::bandwidth, Ranks::two, 1},
     {"fop_latency", "OSU MPI_Fetch_and_op%s latency Test", Loop::fetch_each, Value::latency, Ranks::two, 8},
-    {"allreduce", "OSU MPI%s Allreduce Latency Test", Loop::all_reduce, Value::latency, Ranks::any, 1},
-    {"alltoall", "OSU MPI%s All-to-All Personalized Exchange Latency Test", Loop::all_to_all, Value::latency,
-     Ranks::any, 1},
-    {"bcast", "OSU MPI%s Broadcast Latency Test", Loop::broadcast, Value::latency, Ranks::any, 1},
-    {"allgather", "OSU MPI%s Allgather Latency Test", Loop::all_gather, Value::latency, Ranks::any, 1},
-    {"reduce", "OSU MPI%s Reduce Latency Test", Loop::reduce, Value::latency, Ranks::any, 1},
-    {"gather", "OSU MPI%s Gather Latency Test", Loop::gather, Value::latency, Ranks::any, 1},
-    {"scatter", "OSU MPI%s Scatter Latency Test", Loop::scatter, Value::latency, Ranks::any, 1},
+    of_all_ranks("allreduce", "OSU MPI%s Allreduce Latency Test", engines::CollectiveKind::all_reduce),
+    of_all_ranks("alltoall", "OSU MPI%s All-to-All Personalized Exchange Latency Test",
+                 engines::CollectiveKind::alltoall),
+    of_all_ranks("bcast", "OSU MPI%s Broadcast Latency Test", engines::CollectiveKind::broadcast),
+    of_all_ranks("allgather", "OSU MPI%s Allgather Latency Test", engines::CollectiveKind::all_gather),
+    of_all_ranks("reduce", "OSU MPI%s Reduce Latency Test", engines::CollectiveKind::reduce),
+    of_all_ranks("gather", "OSU MPI%s Gather Latency Test", engines::CollectiveKind::gather),
+    of_all_ranks("scatter", "OSU MPI%s Scatter Latency Test", engines::CollectiveKind::scatter),
     {"barrier", "OSU MPI%s Barrier Latency Test", Loop::barrier, Value::latency, Ranks::any, 0},
 };
 

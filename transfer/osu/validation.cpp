@@ -17,39 +17,33 @@ constexpr unsigned largest_byte = 0xe0;  ///< below `untouched`, so that a missi
 /// The byte at `at` in the data that rank `rank` of `n_ranks` sends. Sums over up to 112 ranks stay below `untouched`
 /// too.
 std::uint8_t sent_byte(const OsuTest& test, int rank, int n_ranks, std::size_t at) {
-  const bool is_summed = test.loop == Loop::all_reduce || test.loop == Loop::reduce;
+  const bool is_summed = test.collective_line() != nullptr && test.collective_line()->is_reducing;
   const unsigned limit = is_summed ? std::max(2U, largest_byte / static_cast<unsigned>(n_ranks)) : largest_byte;
   return static_cast<std::uint8_t>((at * 7 + (at >> 8) + static_cast<std::size_t>(rank) * 99 + 1) % limit);
 }
 
-/// The expected byte at `at` of the data that `part` received.
-std::uint8_t received_byte(const Part& part, const Work& work, std::size_t at) {
-  const auto own = static_cast<std::size_t>(part.rank);
-  const auto sent = [&](std::size_t rank, std::size_t there) {
-    return sent_byte(*work.test, static_cast<int>(rank), part.n_ranks, there);
-  };
-  switch (work.test->loop) {
-    case Loop::all_reduce:
-    case Loop::reduce: {
-      unsigned sum = 0;
-      for (int rank = 0; rank < part.n_ranks; ++rank) sum += sent(static_cast<std::size_t>(rank), at);
-      return static_cast<std::uint8_t>(sum);
-    }
-    case Loop::all_to_all: return sent(at / work.size_bytes, own * work.size_bytes + at % work.size_bytes);
-    case Loop::scatter: return sent(0, own * work.size_bytes + at);
-    case Loop::all_gather:
-    case Loop::gather: return sent(at / work.size_bytes, at % work.size_bytes);
-    case Loop::broadcast: return sent(0, at);
-    default: return sent(static_cast<std::size_t>(part.peer), at);
-  }
+/// The expected byte `at` of a piece.
+std::uint8_t expected_byte(const OsuTest& test, int n_ranks, const engines::Piece& piece, std::size_t at) {
+  if (piece.source >= 0) return sent_byte(test, piece.source, n_ranks, piece.first + at);
+  unsigned sum = 0;
+  for (int rank = 0; rank < n_ranks; ++rank) sum += sent_byte(test, rank, n_ranks, piece.first + at);
+  return static_cast<std::uint8_t>(sum);
 }
 
-bool receives(const Part& part, const OsuTest& test) {
-  if (test.loop == Loop::broadcast) return part.rank != 0;
-  if (test.loop == Loop::reduce || test.loop == Loop::gather) return part.rank == 0;
-  if (test.is_of_all_ranks()) return true;
-  if (test.loop == Loop::get_each || test.loop == Loop::get_window) return part.is_first;
-  return !part.is_first || test.is_both_ways() || test.loop == Loop::ping_pong;
+bool is_get(const OsuTest& test) { return test.loop == Loop::get_each || test.loop == Loop::get_window; }
+
+/// The pieces that `part` receives in its buffer of `size_bytes`; none if the buffer does not change.
+std::vector<engines::Piece> received_pieces(const Part& part, const Work& work, std::size_t size_bytes) {
+  const OsuTest& test = *work.test;
+  if (test.loop == Loop::collective) {
+    const bool is_source = test.collective == engines::CollectiveKind::broadcast && part.rank == 0;
+    if (is_source) return {};
+    return test.collective_line()->pieces(work.size_bytes, part.rank, part.n_ranks, 0);
+  }
+  const bool receives =
+      is_get(test) ? part.is_first : !part.is_first || test.is_both_ways() || test.loop == Loop::ping_pong;
+  if (!receives) return {};
+  return {{0, size_bytes, part.peer, 0}};
 }
 
 /// The buffers of this rank, in host or GPU memory.
@@ -83,9 +77,8 @@ std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& d
   const OsuTest& test = *work.test;
   if (test.loop == Loop::fetch_each || test.loop == Loop::barrier) return 0;
   // A get fills the origin's source; all other operations fill a target.
-  const bool is_get = test.loop == Loop::get_each || test.loop == Loop::get_window;
-  const std::uint64_t from = is_get ? part.engine->target() : part.engine->source();
-  const std::uint64_t to = is_get ? part.engine->source() : part.engine->target();
+  const std::uint64_t from = is_get(test) ? part.engine->target() : part.engine->source();
+  const std::uint64_t to = is_get(test) ? part.engine->source() : part.engine->target();
   for (int i = 0; i < work.check_warmup; ++i) run_once(part, work);
   const std::size_t buffer_bytes = work.size_bytes * buffers_of(work);
   std::vector<std::uint8_t> bytes(buffer_bytes * test.source_parts(part.n_ranks));
@@ -98,10 +91,15 @@ std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& d
   part.engine->barrier();
   run_once(part, work);
   part.engine->barrier();
-  if (!receives(part, test)) return 0;
+  const std::vector<engines::Piece> pieces = received_pieces(part, work, count);
+  if (pieces.empty()) return 0;
   buffers.read(bytes, to);
   std::uint64_t wrong = bytes[count] != untouched ? 1 : 0;
-  for (std::size_t i = 0; i < count; ++i) wrong += bytes[i] != received_byte(part, work, i) ? 1 : 0;
+  for (const engines::Piece& piece : pieces) {
+    for (std::size_t i = 0; i < piece.count; ++i) {
+      wrong += bytes[piece.offset + i] != expected_byte(test, part.n_ranks, piece, i) ? 1 : 0;
+    }
+  }
   return wrong;
 }
 

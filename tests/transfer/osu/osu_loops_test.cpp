@@ -113,7 +113,7 @@ TEST(OsuLoops, CallsABarrierAfterEachOtherCollective) {
     NotingEngine engine;
     const OsuTest& test = loop_named(name);
     const Measured measured = run_loop({&engine, 0, true, 'H', 1, 3}, {&test, 8, 5, 2, 1, true});
-    const std::string call = "collective " + std::to_string(static_cast<int>(test.collective())) + " 8; ";
+    const std::string call = "collective " + std::to_string(static_cast<int>(test.collective)) + " 8; ";
     std::string expected;
     for (int i = 0; name != "barrier" && i < 7; ++i) expected += call;
     EXPECT_EQ(engine.calls, expected) << name;
