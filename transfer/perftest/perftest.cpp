@@ -172,7 +172,6 @@ class Run {
     settings.device = endpoint_.device();
     settings.connection = options_.connection;
     settings.pairs = options_.pairs;
-    settings.is_relaxed = !plan_.test->is_ping_pong();
     settings.send_depth = plan_.send_depth;
     settings.receive_depth = options_.receive_depth;
     settings.moderation = plan_.moderation(plan_.sizes.front());

@@ -91,7 +91,7 @@ std::string block_text(const Settings& settings) {
   text += " Dual-port       : OFF\t\tDevice         : " + settings.device + "\n";
   text += cli::format(" Number of qps   : %d\t\tTransport type : IB\n", settings.pairs);
   text += " Connection type : " + settings.connection + "\t\tUsing SRQ      : OFF\n";
-  text += pair_line("PCIe relax order", settings.is_relaxed ? "ON" : "OFF");
+  text += pair_line("PCIe relax order", test.is_ping_pong() ? "OFF" : "ON");
   text += pair_line("ibv_wr* API", "OFF");
   if (!settings.is_server || settings.is_bidirectional) {
     text += pair_line("TX depth", std::to_string(settings.send_depth));

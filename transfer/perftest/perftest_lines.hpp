@@ -23,7 +23,6 @@ struct Settings {
   std::string device;
   std::string connection;
   int pairs = 1;
-  bool is_relaxed = false;
   int send_depth = 1;
   int receive_depth = 0;
   int moderation = 1;

@@ -27,7 +27,6 @@ Settings settings_of(const std::string& name) {
   settings.test = &test_named(name);
   settings.device = "rxe1";
   settings.connection = "RC";
-  settings.is_relaxed = !settings.test->is_ping_pong();
   settings.send_depth = settings.test->is_latency() ? 1 : 128;
   settings.receive_depth = 512;
   settings.moderation = 100;
