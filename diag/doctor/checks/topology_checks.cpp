@@ -15,7 +15,6 @@ using topology::Distance;
 using topology::PathClass;
 using topology::TreeDevice;
 
-constexpr std::int64_t mellanox = 0x15b3;
 constexpr std::int64_t data_direct_class = 0x080100;
 
 /// A guest whose devices are all on root buses, as hypervisors present them: the tree does not describe the machine.
@@ -70,10 +69,9 @@ std::string open_question(const Machine& machine, const TopologyFacts& facts, st
 std::string data_direct_near(const Machine& machine, const TopologyFacts& facts, const TreeDevice& gpu) {
   if (gpu.bridges.size() < 2) return "";
   const std::string above = facts.tree.bridges[gpu.bridges[gpu.bridges.size() - 2]].name + "/";
-  for (const std::string& name : machine.view.names("/sys/bus/pci/devices").value) {
+  for (const std::string& name : machine.mellanox) {
     const std::string folder = "/sys/bus/pci/devices/" + name;
     if (machine.view.number(folder + "/class").value != data_direct_class) continue;
-    if (machine.view.number(folder + "/vendor").value != mellanox) continue;
     if (machine.view.resolved(folder).value.find("/" + above) != std::string::npos) return name;
   }
   return "";

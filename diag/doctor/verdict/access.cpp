@@ -60,13 +60,6 @@ Known gpu_fact(const Machine& machine, const std::string& address) {
   return has_node ? Known{Judgment::yes, ""} : Known{Judgment::no, "no /dev/nvidiaN of a GPU"};
 }
 
-/// MIG mode from NVML; false if NVML was not queried.
-bool is_divided(const Machine& machine, const std::string& address) {
-  const auto& nvml = machine.probe.nvml;
-  const NvmlGpu* gpu = nvml.is_found() ? nvml.value.gpu_at(address) : nullptr;
-  return gpu != nullptr && gpu->mig.is_found() && gpu->mig.value;
-}
-
 }  // namespace
 
 const char* name_of(Judgment judgment) {
@@ -99,6 +92,25 @@ Access judge(const AccessFacts& facts) {
   access.reason = least.judgment == Judgment::yes ? memory.why + "; " + facts.path.why : least.why;
   if (access.use != Judgment::yes) access.via.clear();
   return access;
+}
+
+void add_ids(const std::vector<Cause>& causes, std::vector<std::string>* ids) {
+  for (const Cause& cause : causes) ids->emplace_back(cause.id);
+}
+
+void rule_out(const std::vector<Cause>& causes, Access* access, std::vector<std::string>* blocked_by) {
+  if (!causes.empty() && access->use != Judgment::no) {
+    access->use = Judgment::no;
+    access->via.clear();
+    access->reason = std::string(causes.front().id) + " fails: " + causes.front().text;
+  }
+  add_ids(causes, blocked_by);
+}
+
+bool is_divided(const Machine& machine, const std::string& address) {
+  const auto& nvml = machine.probe.nvml;
+  const NvmlGpu* gpu = nvml.is_found() ? nvml.value.gpu_at(address) : nullptr;
+  return gpu != nullptr && gpu->mig.is_found() && gpu->mig.value;
 }
 
 bool is_confidential(const Machine& machine) {
@@ -148,12 +160,7 @@ Access mapping_of(const Machine& machine, const Causes& causes, const std::strin
     // Only NVIDIA's nodes matter here. gpu_fact checks the node that all GPUs need.
     if (std::string(cause.id) != "ctr.devices" || access.use == Judgment::no) against.push_back(cause);
   }
-  if (!against.empty() && access.use != Judgment::no) {
-    access.use = Judgment::no;
-    access.via.clear();
-    access.reason = std::string(against.front().id) + " fails: " + against.front().text;
-  }
-  for (const Cause& cause : against) blocked_by->emplace_back(cause.id);
+  rule_out(against, &access, blocked_by);
   return access;
 }
 

@@ -54,6 +54,13 @@ struct MappingFacts {
 };
 [[nodiscard]] Access judge_mapping(const MappingFacts& facts);
 
+/// Appends the IDs of the causes.
+void add_ids(const std::vector<Cause>& causes, std::vector<std::string>* ids);
+/// Access is impossible if there are any such causes: the first becomes the reason. Appends their IDs to `blocked_by`.
+void rule_out(const std::vector<Cause>& causes, Access* access, std::vector<std::string>* blocked_by);
+
+/// MIG mode from NVML; false if NVML was not queried.
+[[nodiscard]] bool is_divided(const Machine& machine, const std::string& address);
 /// NVML reports confidential computing as on; false if NVML was not queried.
 [[nodiscard]] bool is_confidential(const Machine& machine);
 constexpr const char* confidential =

@@ -78,17 +78,10 @@ class PeerJudge {
 
   void add_causes(const GpuPath& path, PeerVerdict* verdict) const {
     const PairNames names{"GPU", {machine_.gpus[path.first].address, machine_.gpus[path.second].address}};
-    const auto against = causes_.with(Effect::blocks_peers, names);
-    if (!against.empty()) {
-      if (verdict->access.use != Judgment::no)
-        verdict->access = {Judgment::no, "", "", std::string(against.front().id) + " fails: " + against.front().text};
-      for (const Cause& cause : against) verdict->blocked_by.emplace_back(cause.id);
-    }
+    rule_out(causes_.with(Effect::blocks_peers, names), &verdict->access, &verdict->blocked_by);
     if (path.route == Route::nvlink || verdict->access.use == Judgment::no) return;
-    for (const auto& causes :
-         {causes_.with(Effect::redirects, {"GPU", path.ports}), causes_.with(Effect::slows_peers, names)}) {
-      for (const Cause& cause : causes) verdict->slowed_by.emplace_back(cause.id);
-    }
+    add_ids(causes_.with(Effect::redirects, {"GPU", path.ports}), &verdict->slowed_by);
+    add_ids(causes_.with(Effect::slows_peers, names), &verdict->slowed_by);
   }
 
   /// What the driver reports about peer access, independent of the path.
@@ -96,9 +89,7 @@ class PeerJudge {
     if (!nvml_.is_found())
       return {Judgment::unknown, "cannot determine whether the driver allows peer access: " + nvml_.reason};
     for (const std::string& one : {address, other}) {
-      const NvmlGpu* gpu = nvml_.value.gpu_at(one);
-      if (gpu != nullptr && gpu->mig.is_found() && gpu->mig.value)
-        return {Judgment::no, one + " is in MIG mode, which does not support peer access"};
+      if (is_divided(machine_, one)) return {Judgment::no, one + " is in MIG mode, which does not support peer access"};
     }
     const NvmlPair* pair = nvml_.value.pair_of(address, other);
     if (pair == nullptr) return {Judgment::unknown, "NVML does not show both GPUs"};

@@ -119,23 +119,14 @@ class Judge {
   }
 
   void add_causes(const PairNames& names, std::size_t adapter, PairVerdict* pair) const {
-    const auto blocking = causes_.with(Effect::blocks, names);
-    if (!blocking.empty() && pair->access.use != Judgment::no) {
-      pair->access.use = Judgment::no;
-      pair->access.via.clear();
-      pair->access.reason = std::string(blocking.front().id) + " fails: " + blocking.front().text;
-    }
-    for (const Cause& cause : blocking) pair->blocked_by.emplace_back(cause.id);
+    rule_out(causes_.with(Effect::blocks, names), &pair->access, &pair->blocked_by);
     if (pair->access.use == Judgment::no) {
-      for (const auto& more :
-           {causes_.with(Effect::rules_out_peer_memory, names), causes_.with(Effect::explains, names)}) {
-        for (const Cause& cause : more) pair->blocked_by.emplace_back(cause.id);
-      }
+      add_ids(causes_.with(Effect::rules_out_peer_memory, names), &pair->blocked_by);
+      add_ids(causes_.with(Effect::explains, names), &pair->blocked_by);
     } else {
       const PairNames ports{names.library, ports_between(pair->gpu, adapter)};
-      for (const auto& causes : {causes_.with(Effect::redirects, ports), causes_.with(Effect::slows, names)}) {
-        for (const Cause& cause : causes) pair->slowed_by.emplace_back(cause.id);
-      }
+      add_ids(causes_.with(Effect::redirects, ports), &pair->slowed_by);
+      add_ids(causes_.with(Effect::slows, names), &pair->slowed_by);
     }
   }
 
