@@ -14,7 +14,7 @@ namespace {
 
 bool is_of_section(const Series& series, const std::vector<std::string>& sections) {
   return std::ranges::any_of(sections,
-                             [&](const std::string& section) { return series.id.rfind(section + "/", 0) == 0; });
+                             [&](const std::string& section) { return series.id.starts_with(section + "/"); });
 }
 
 bool is_of_sizes(double x, const std::vector<std::size_t>& sizes) {

@@ -146,7 +146,7 @@ struct Count {
 bool is_baseline(const Series& series) {
   const bool is_other_library = series.method == "nvshmem" || series.method == "nccl";
   return is_other_library || series.method == "raw" || series.method == "copy_engine" ||
-         series.method.rfind("memcpy", 0) == 0;
+         series.method.starts_with("memcpy");
 }
 
 std::string ComparedPoint::name() const { return point_name(*series, *new_look.point); }

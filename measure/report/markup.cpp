@@ -73,7 +73,7 @@ std::string coordinate(double value) {
   const double near = std::round(value * 10) / 10;
   std::snprintf(text.data(), text.size(), "%.1f", near == 0 ? 0.0 : near);
   std::string out = text.data();
-  if (out.size() > 2 && out.compare(out.size() - 2, 2, ".0") == 0) out.resize(out.size() - 2);
+  if (out.size() > 2 && out.ends_with(".0")) out.resize(out.size() - 2);
   return out;
 }
 

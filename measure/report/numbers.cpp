@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 
 namespace gdrkit::measure::report {
 namespace {
@@ -88,12 +87,7 @@ Unit unit_of(const std::string& name) {
   return {};
 }
 
-Quantity quantity_of_x(const std::string& name) {
-  constexpr char ending[] = "_bytes";
-  const std::size_t length = std::size(ending) - 1;
-  const bool is_size = name.size() >= length && name.compare(name.size() - length, length, ending) == 0;
-  return is_size ? Quantity::size : Quantity::plain;
-}
+Quantity quantity_of_x(const std::string& name) { return name.ends_with("_bytes") ? Quantity::size : Quantity::plain; }
 
 std::string three_digits(double value) {
   if (!std::isfinite(value)) return "no number";

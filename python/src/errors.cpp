@@ -20,7 +20,7 @@ std::string library_text(const gdrkit::Error& error) {
   std::string text = error.what();
   const std::string errno_text = error.code().message();
   const std::string suffix = ": " + errno_text;
-  if (text.size() >= suffix.size() && text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0) {
+  if (text.ends_with(suffix)) {
     text.resize(text.size() - suffix.size());
   }
   return text.empty() ? errno_text : text;

@@ -39,7 +39,7 @@ std::string name_of(const sockaddr_storage& address, socklen_t size_bytes) {
   (void)::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size_bytes, host, sizeof host, nullptr, 0,
                       NI_NUMERICHOST);
   const std::string name = host;
-  return name.rfind("::ffff:", 0) == 0 ? name.substr(7) : name;
+  return name.starts_with("::ffff:") ? name.substr(7) : name;
 }
 
 using AddressList = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;

@@ -21,7 +21,7 @@ bool is_plain_copy_series(const measure::Series& series, const std::string& dire
          series.y_name.empty() && quantity_of_x(series.x_name) == Quantity::size;
 }
 
-bool is_driver(const measure::Series& series) { return series.method.rfind("memcpy", 0) == 0; }
+bool is_driver(const measure::Series& series) { return series.method.starts_with("memcpy"); }
 
 /// One value and its origin.
 struct Finding {
@@ -96,8 +96,7 @@ class Copies {
 std::string method_of(const measure::Series& series) {
   const std::string tail = ", " + in_words(series.direction);
   std::string name = name_of(series);
-  const bool is_at_end = name.size() > tail.size() && name.compare(name.size() - tail.size(), tail.size(), tail) == 0;
-  if (is_at_end) name.resize(name.size() - tail.size());
+  if (name.size() > tail.size() && name.ends_with(tail)) name.resize(name.size() - tail.size());
   return name;
 }
 
