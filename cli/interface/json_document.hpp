@@ -3,6 +3,7 @@
 // JsonDocument: the head that all tools' JSON has in common. Only the *_json.cpp files include it (slow to compile).
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,6 +14,14 @@
 namespace gdrkit::cli {
 
 using Json = nlohmann::ordered_json;
+
+/// A list of what `json_of` returns for the elements of the range.
+template <class Range, class JsonOf>
+[[nodiscard]] Json json_list(const Range& range, const JsonOf& json_of) {
+  Json list = Json::array();
+  for (const auto& one : range) list.push_back(std::invoke(json_of, one));
+  return list;
+}
 
 [[nodiscard]] Json head_json(const DocumentHead& head);
 /// The same for head_of().

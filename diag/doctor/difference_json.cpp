@@ -46,9 +46,9 @@ bool is_run(const Examination& examination, const Check& check) {
 }
 
 cli::Json side_json(const std::vector<const Finding*>& findings) {
-  cli::Json all = cli::Json::array();
-  for (const Finding* finding : findings) all.push_back({{"state", name_of(finding->state)}, {"text", finding->text}});
-  return all;
+  return cli::json_list(findings, [](const Finding* finding) -> cli::Json {
+    return {{"state", name_of(finding->state)}, {"text", finding->text}};
+  });
 }
 
 void print_side(const char* name, const std::vector<const Finding*>& findings) {

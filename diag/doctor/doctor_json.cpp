@@ -36,6 +36,14 @@ cli::Json finding_json(const Finding& finding, const Advice& advice) {
   return json;
 }
 
+cli::Json result_json(const CheckResult& result) {
+  const auto one_json = [&](const Finding& finding) { return finding_json(finding, *result.check->advice); };
+  return {{"id", result.check->id},
+          {"group", result.check->group},
+          {"title", result.check->title},
+          {"findings", cli::json_list(result.findings, one_json)}};
+}
+
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -91,10 +99,9 @@ cli::Json verdicts_json(const Verdicts& verdicts) {
 }  // namespace
 
 void write_list_json(const cli::DocumentOption& option) {
-  cli::Json document = {
-      {"schema", "gdrkit.doctor-list/1"}, {"version", gdrkit_version()}, {"checks", cli::Json::array()}};
-  for (const Check& check : all_checks()) document["checks"].push_back(check_json(check));
-  cli::write_json(option, document);
+  cli::write_json(option, {{"schema", "gdrkit.doctor-list/1"},
+                           {"version", gdrkit_version()},
+                           {"checks", cli::json_list(all_checks(), check_json)}});
 }
 
 void write_explanation_json(const cli::DocumentOption& option, const Check& check) {
@@ -121,16 +128,8 @@ void write_examination_json(const cli::DocumentOption& option, const Examination
   }
   document["exit_code"] = static_cast<int>(examination.code);
   if (verdicts != nullptr) document["verdicts"] = verdicts_json(*verdicts);
-  document["checks"] = cli::Json::array();
-  for (const CheckResult& result : examination.results) {
-    cli::Json check = {{"id", result.check->id}, {"group", result.check->group}, {"title", result.check->title}};
-    check["findings"] = cli::Json::array();
-    for (const Finding& finding : result.findings)
-      check["findings"].push_back(finding_json(finding, *result.check->advice));
-    document["checks"].push_back(std::move(check));
-  }
-  document["not_run"] = cli::Json::array();
-  for (const Check* check : examination.not_run) document["not_run"].push_back(check->id);
+  document["checks"] = cli::json_list(examination.results, result_json);
+  document["not_run"] = cli::json_list(examination.not_run, &Check::id);
   cli::write_json(option, document);
 }
 

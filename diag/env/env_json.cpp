@@ -14,16 +14,14 @@ void write_env_json(const cli::DocumentOption& option, const Document& document)
                     {"root", document.root},
                     {"library", proposal.library_names()},
                     {"matching_hash", cli::format("%016llx", static_cast<unsigned long long>(proposal.matching))}};
-  json["libraries"] = cli::Json::array();
-  for (const CommLibrary library : proposal.libraries) json["libraries"].push_back(name_of(library));
-  json["set"] = cli::Json::array();
-  for (const ProposedSetting& setting : proposal.job) {
-    json["set"].push_back({{"name", setting.name},
-                           {"value", setting.value},
-                           {"reason", cli::printable(setting.reason)},
-                           {"because", setting.because},
-                           {"is_set", setting.is_set}});
-  }
+  json["libraries"] = cli::json_list(proposal.libraries, [](CommLibrary library) { return name_of(library); });
+  json["set"] = cli::json_list(proposal.job, [](const ProposedSetting& setting) -> cli::Json {
+    return {{"name", setting.name},
+            {"value", setting.value},
+            {"reason", cli::printable(setting.reason)},
+            {"because", setting.because},
+            {"is_set", setting.is_set}};
+  });
   json["rank_reason"] = proposal.rank_reason;
   json["ranks"] = cli::Json::array();
   for (std::size_t rank = 0; rank < proposal.ranks.size(); ++rank) {
@@ -41,13 +39,12 @@ void write_env_json(const cli::DocumentOption& option, const Document& document)
     json["ranks"].push_back(std::move(place));
   }
   json["notes"] = proposal.notes;
-  json["present"] = cli::Json::array();
-  for (const Judged& judged : document.judged) {
-    json["present"].push_back({{"check", judged.check},
-                               {"state", doctor::name_of(judged.finding.state)},
-                               {"subject", judged.finding.subject},
-                               {"text", judged.finding.text}});
-  }
+  json["present"] = cli::json_list(document.judged, [](const Judged& judged) -> cli::Json {
+    return {{"check", judged.check},
+            {"state", doctor::name_of(judged.finding.state)},
+            {"subject", judged.finding.subject},
+            {"text", judged.finding.text}};
+  });
   cli::write_json(option, json);
 }
 

@@ -6,40 +6,25 @@
 namespace gdrkit::diag::info {
 namespace {
 
-cli::Json backends_json(const Info& info) {
-  cli::Json backends = cli::Json::array();
-  for (const BackendInfo& backend : info.backends) {
-    backends.push_back({{"name", backend.name},
-                        {"summary", backend.summary},
-                        {"is_usable", backend.is_usable},
-                        {"is_automatic", backend.is_automatic},
-                        {"errno", backend.error},
-                        {"reason", backend.reason}});
-  }
-  return backends;
+cli::Json backend_json(const BackendInfo& backend) {
+  return {{"name", backend.name},           {"summary", backend.summary},
+          {"is_usable", backend.is_usable}, {"is_automatic", backend.is_automatic},
+          {"errno", backend.error},         {"reason", backend.reason}};
 }
 
-cli::Json copy_kernels_json(const Info& info) {
-  cli::Json kernels = cli::Json::array();
-  for (const CopyKernelInfo& kernel : info.copy_kernels) {
-    kernels.push_back({{"name", kernel.name},
-                       {"is_usable", kernel.is_usable},
-                       {"is_chosen_to_device", kernel.stores},
-                       {"is_chosen_from_device", kernel.loads}});
-  }
-  return kernels;
+cli::Json copy_kernel_json(const CopyKernelInfo& kernel) {
+  return {{"name", kernel.name},
+          {"is_usable", kernel.is_usable},
+          {"is_chosen_to_device", kernel.stores},
+          {"is_chosen_from_device", kernel.loads}};
 }
 
-cli::Json gpus_json(const Info& info) {
-  cli::Json gpus = cli::Json::array();
-  for (const GpuInfo& gpu : info.gpus) {
-    gpus.push_back({{"pci_address", platform::to_string(gpu.gpu.address)},
-                    {"name", gpu.name},
-                    {"bar1_size_bytes", gpu.gpu.bar1_size_bytes},
-                    {"numa_node", gpu.gpu.numa_node},
-                    {"driver", gpu.gpu.driver}});
-  }
-  return gpus;
+cli::Json gpu_json(const GpuInfo& gpu) {
+  return {{"pci_address", platform::to_string(gpu.gpu.address)},
+          {"name", gpu.name},
+          {"bar1_size_bytes", gpu.gpu.bar1_size_bytes},
+          {"numa_node", gpu.gpu.numa_node},
+          {"driver", gpu.gpu.driver}};
 }
 
 }  // namespace
@@ -47,9 +32,9 @@ cli::Json gpus_json(const Info& info) {
 void write_info_json(const cli::DocumentOption& option, const Info& info) {
   cli::Json document = cli::json_head("info", info.machine, info.chosen_backend, info.is_emulated);
   document["why_none"] = info.why_none;
-  document["backends"] = backends_json(info);
-  document["copy_kernels"] = copy_kernels_json(info);
-  document["gpus"] = gpus_json(info);
+  document["backends"] = cli::json_list(info.backends, backend_json);
+  document["copy_kernels"] = cli::json_list(info.copy_kernels, copy_kernel_json);
+  document["gpus"] = cli::json_list(info.gpus, gpu_json);
   if (info.driver) {
     document["nvidia_driver"] = {{"version", info.driver->version}, {"is_open_flavour", info.driver->is_open_flavour}};
   } else {

@@ -92,12 +92,13 @@ void write_summary_json(const cli::DocumentOption& option, const Summary& summar
 
 /// Schema gdrkit.snapshot-list/1.
 void write_list_json(const cli::DocumentOption& option) {
-  cli::Json json = {{"schema", "gdrkit.snapshot-list/1"}, {"version", gdrkit_version()}, {"paths", cli::Json::array()}};
-  for (const RecordedPath& path : recorded_paths()) {
-    json["paths"].push_back({{"kind", name_of(path.kind)}, {"pattern", path.pattern}, {"purpose", path.purpose}});
-  }
-  json["variables"] = recorded_variables();
-  cli::write_json(option, json);
+  const auto path_json = [](const RecordedPath& path) -> cli::Json {
+    return {{"kind", name_of(path.kind)}, {"pattern", path.pattern}, {"purpose", path.purpose}};
+  };
+  cli::write_json(option, {{"schema", "gdrkit.snapshot-list/1"},
+                           {"version", gdrkit_version()},
+                           {"paths", cli::json_list(recorded_paths(), path_json)},
+                           {"variables", recorded_variables()}});
 }
 
 }  // namespace

@@ -47,17 +47,18 @@ cli::Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
   return json;
 }
 
+cli::Json port_json(const AdapterPort& port) {
+  return {{"number", port.number},
+          {"state", json_of(port.state)},
+          {"rate_gbit_per_s", json_of(port.rate_gbit_per_s)},
+          {"link_layer", json_of(port.link_layer)}};
+}
+
 cli::Json ports_json(const AdapterPorts& adapter) {
   constexpr const char* words[] = {"yes", "no", "unknown"};
-  cli::Json json = {{"usable", words[static_cast<std::size_t>(adapter.usable)]}, {"why", adapter.why}};
-  json["ports"] = cli::Json::array();
-  for (const AdapterPort& port : adapter.ports) {
-    json["ports"].push_back({{"number", port.number},
-                             {"state", json_of(port.state)},
-                             {"rate_gbit_per_s", json_of(port.rate_gbit_per_s)},
-                             {"link_layer", json_of(port.link_layer)}});
-  }
-  return json;
+  return {{"usable", words[static_cast<std::size_t>(adapter.usable)]},
+          {"why", adapter.why},
+          {"ports", cli::json_list(adapter.ports, port_json)}};
 }
 
 /// Rows and columns in the order of `devices`; the reasons of unknown cells are in `unknown`.
@@ -120,15 +121,14 @@ void write_topology_json(const cli::DocumentOption& option, const TopologyFacts&
   document["missing"] = what_is_missing(facts);
   document["exit_code"] = static_cast<int>(code);
   document["nvlink"] = nvlink_json(facts);
-  document["devices"] = cli::Json::array();
-  for (const TreeDevice& gpu : facts.tree.gpus) document["devices"].push_back(device_json(facts, gpu));
+  const auto json_of_device = [&](const TreeDevice& device) { return device_json(facts, device); };
+  document["devices"] = cli::json_list(facts.tree.gpus, json_of_device);
   for (std::size_t i = 0; i < facts.tree.adapters.size(); ++i) {
     cli::Json adapter = device_json(facts, facts.tree.adapters[i]);
     adapter.update(ports_json(facts.ports[i]));
     document["devices"].push_back(std::move(adapter));
   }
-  document["nvswitches"] = cli::Json::array();
-  for (const TreeDevice& device : facts.tree.nvswitches) document["nvswitches"].push_back(device_json(facts, device));
+  document["nvswitches"] = cli::json_list(facts.tree.nvswitches, json_of_device);
   document["bridges"] = cli::Json::array();
   for (const PciFunction& bridge : facts.tree.bridges) {
     if (!bridge.name.empty()) document["bridges"].push_back(function_json(bridge));

@@ -74,8 +74,8 @@ void print_nvbandwidth_json(const Report& report, const BandwidthOptions& option
     root["GPU Device list"].push_back(std::to_string(number) + ": " + report.devices[number]);
   }
   if (!report.note.empty()) root["warning"] = report.note;
-  root["testcases"] = cli::Json::array();
-  for (const TestReport& test : report.tests) root["testcases"].push_back(nvbandwidth_test(test, options.is_verbose));
+  root["testcases"] =
+      cli::json_list(report.tests, [&](const TestReport& test) { return nvbandwidth_test(test, options.is_verbose); });
   cli::print_json(cli::Json{{"nvbandwidth", root}});
 }
 

@@ -12,16 +12,14 @@ cli::Json table_json(const Table& table) {
   return {{"caption", table.caption}, {"head", table.head}, {"rows", table.rows}};
 }
 
+cli::Json mark_json(const Mark& mark) { return {{"x", mark.x}, {"y", mark.y}, {"low", mark.low}, {"high", mark.high}}; }
+
+cli::Json curve_json(const Curve& curve) {
+  return {{"label", curve.label}, {"points", cli::json_list(curve.marks, mark_json)}};
+}
+
 cli::Json chart_json(const LineChart& chart) {
-  cli::Json json{{"x", chart.x.label}, {"y", chart.y.label}, {"curves", cli::Json::array()}};
-  for (const Curve& curve : chart.curves) {
-    cli::Json points = cli::Json::array();
-    for (const Mark& mark : curve.marks) {
-      points.push_back({{"x", mark.x}, {"y", mark.y}, {"low", mark.low}, {"high", mark.high}});
-    }
-    json["curves"].push_back({{"label", curve.label}, {"points", std::move(points)}});
-  }
-  return json;
+  return {{"x", chart.x.label}, {"y", chart.y.label}, {"curves", cli::json_list(chart.curves, curve_json)}};
 }
 
 cli::Json figure_json(const Figure& figure) {
@@ -32,15 +30,14 @@ cli::Json figure_json(const Figure& figure) {
 }
 
 cli::Json matrix_json(const Matrix& matrix) {
-  cli::Json json{{"heading", matrix.heading},  {"caption", matrix.caption}, {"x_name", matrix.x_name},
-                 {"y_name", matrix.y_name},    {"columns", matrix.columns}, {"rows", matrix.rows},
-                 {"cells", cli::Json::array()}};
-  for (const auto& row : matrix.cells) {
-    cli::Json cells = cli::Json::array();
-    for (const Matrix::Cell& cell : row) cells.push_back(cell.text);
-    json["cells"].push_back(std::move(cells));
-  }
-  return json;
+  const auto row_json = [](const auto& row) { return cli::json_list(row, &Matrix::Cell::text); };
+  return {{"heading", matrix.heading},
+          {"caption", matrix.caption},
+          {"x_name", matrix.x_name},
+          {"y_name", matrix.y_name},
+          {"columns", matrix.columns},
+          {"rows", matrix.rows},
+          {"cells", cli::json_list(matrix.cells, row_json)}};
 }
 
 /// One overload for each kind of block; html/page_html.cpp has the same list.
@@ -52,11 +49,10 @@ struct BlockJson {
     return {{"kind", "list"}, {"heading", list.heading}, {"items", list.items}};
   }
   cli::Json operator()(const Tiles& tiles) const {
-    cli::Json json{{"kind", "key_figures"}, {"figures", cli::Json::array()}};
-    for (const Tile& tile : tiles.tiles) {
-      json["figures"].push_back({{"label", tile.label}, {"value", tile.value}, {"note", tile.note}});
-    }
-    return json;
+    const auto tile_json = [](const Tile& tile) -> cli::Json {
+      return {{"label", tile.label}, {"value", tile.value}, {"note", tile.note}};
+    };
+    return {{"kind", "key_figures"}, {"figures", cli::json_list(tiles.tiles, tile_json)}};
   }
   cli::Json operator()(const Facts& facts) const {
     cli::Json json{{"kind", "facts"}, {"facts", cli::Json::object()}};
@@ -68,39 +64,36 @@ struct BlockJson {
     return {{"kind", "charts"}, {"figures", cli::Json::array({figure_json(figure)})}};
   }
   cli::Json operator()(const FigureRow& row) const {
-    cli::Json json{{"kind", "charts"}, {"heading", row.heading}, {"figures", cli::Json::array()}};
-    for (const Figure& figure : row.figures) json["figures"].push_back(figure_json(figure));
-    return json;
+    return {{"kind", "charts"}, {"heading", row.heading}, {"figures", cli::json_list(row.figures, figure_json)}};
   }
   cli::Json operator()(const Matrix& matrix) const {
     return {{"kind", "matrices"}, {"matrices", cli::Json::array({matrix_json(matrix)})}};
   }
   cli::Json operator()(const MatrixRow& row) const {
-    cli::Json json{{"kind", "matrices"}, {"matrices", cli::Json::array()}};
-    for (const Matrix& matrix : row.matrices) json["matrices"].push_back(matrix_json(matrix));
-    return json;
+    return {{"kind", "matrices"}, {"matrices", cli::json_list(row.matrices, matrix_json)}};
   }
 };
 
+cli::Json section_json(const Section& section) {
+  const auto block_json = [](const Block& block) { return std::visit(BlockJson{}, block); };
+  return {{"heading", section.heading}, {"blocks", cli::json_list(section.blocks, block_json)}};
+}
+
 cli::Json chapter_json(const Chapter& chapter) {
-  cli::Json json{{"heading", chapter.heading}, {"summary", chapter.summary}, {"warnings", chapter.warnings}};
-  json["sections"] = cli::Json::array();
-  for (const Section& section : chapter.sections) {
-    cli::Json blocks = cli::Json::array();
-    for (const Block& block : section.blocks) blocks.push_back(std::visit(BlockJson{}, block));
-    json["sections"].push_back({{"heading", section.heading}, {"blocks", std::move(blocks)}});
-  }
-  return json;
+  return {{"heading", chapter.heading},
+          {"summary", chapter.summary},
+          {"warnings", chapter.warnings},
+          {"sections", cli::json_list(chapter.sections, section_json)}};
 }
 
 }  // namespace
 
 void write_page_json(const cli::DocumentOption& option, const Page& page) {
-  cli::Json document{
-      {"schema", "gdrkit.report/1"}, {"version", gdrkit_version()}, {"title", page.title}, {"summary", page.summary}};
-  document["chapters"] = cli::Json::array();
-  for (const Chapter& chapter : page.chapters) document["chapters"].push_back(chapter_json(chapter));
-  cli::write_json(option, document);
+  cli::write_json(option, {{"schema", "gdrkit.report/1"},
+                           {"version", gdrkit_version()},
+                           {"title", page.title},
+                           {"summary", page.summary},
+                           {"chapters", cli::json_list(page.chapters, chapter_json)}});
 }
 
 }  // namespace gdrkit::measure::report

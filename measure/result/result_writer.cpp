@@ -23,22 +23,19 @@ Json point_json(const Point& point) {
 }
 
 Json one_series_json(const Series& series) {
-  Json json{{"id", series.id},
-            {"group", series.group},
-            {"title", series.title},
-            {"operation", series.operation},
-            {"direction", series.direction},
-            {"method", series.method},
-            {"conditions", Json::object()},
-            {"x_name", series.x_name},
-            {"y_name", series.y_name},
-            {"unit", series.unit},
-            {"better", series.is_lower_better ? "lower" : "higher"},
-            {"control", series.control},
-            {"points", Json::array()}};
-  for (const auto& [name, value] : series.conditions) json["conditions"][name] = value;
-  for (const Point& point : series.points) json["points"].push_back(point_json(point));
-  return json;
+  return {{"id", series.id},
+          {"group", series.group},
+          {"title", series.title},
+          {"operation", series.operation},
+          {"direction", series.direction},
+          {"method", series.method},
+          {"conditions", series.conditions},
+          {"x_name", series.x_name},
+          {"y_name", series.y_name},
+          {"unit", series.unit},
+          {"better", series.is_lower_better ? "lower" : "higher"},
+          {"control", series.control},
+          {"points", cli::json_list(series.points, point_json)}};
 }
 
 }  // namespace
@@ -58,19 +55,12 @@ Json head_json(const Result& result) {
                              {"gaps", result.noise->gaps},
                              {"is_quiet", result.noise->is_quiet()}};
   }
-  if (!result.settings.empty()) {
-    json["settings"] = Json::object();
-    for (const auto& [name, value] : result.settings) json["settings"][name] = value;
-  }
+  if (!result.settings.empty()) json["settings"] = result.settings;
   if (!result.notes.empty()) json["notes"] = result.notes;
   return json;
 }
 
-Json series_json(const std::vector<Series>& series) {
-  Json json = Json::array();
-  for (const Series& one : series) json.push_back(one_series_json(one));
-  return json;
-}
+Json series_json(const std::vector<Series>& series) { return cli::json_list(series, one_series_json); }
 
 std::string to_json_text(const Result& result) {
   Json json = head_json(result);

@@ -76,7 +76,7 @@ void write_out_json(const std::string& path, const Report& report) {
                     {"Transport_type", "IB"},
                     {"Connection_type", settings.connection},
                     {"Using_SRQ", "OFF"},
-                    {"PCIe_relax_order", settings.is_relaxed ? "ON" : "OFF"},
+                    {"PCIe_relax_order", settings.test->is_ping_pong() ? "OFF" : "ON"},
                     {"ibv_wr_API", "OFF"},
                     {"TX_depth", settings.send_depth}};
   if (!settings.test->is_latency()) info["CQ_Moderation"] = settings.moderation;
@@ -87,8 +87,8 @@ void write_out_json(const std::string& path, const Report& report) {
   info["rdma_cm_QPs"] = settings.has_cm_pairs ? "ON" : "OFF";
   info["Data_ex_method"] = settings.has_cm_exchange ? "rdma_cm" : "Ethernet";
   // Of several sizes the last one is kept, as in perftest; "all_results" contains all.
-  cli::Json all = cli::Json::array();
-  for (const BandwidthRow& row : report.bandwidths) all.push_back(row_json(row, settings.is_in_gbits));
+  cli::Json all =
+      cli::json_list(report.bandwidths, [&](const BandwidthRow& row) { return row_json(row, settings.is_in_gbits); });
   for (const LatencyRow& row : report.latencies) all.push_back(row_json(row));
   cli::Json document = {{"test_info", info}, {"results", all.empty() ? cli::Json::object() : all.back()}};
   if (all.size() > 1) document["all_results"] = all;

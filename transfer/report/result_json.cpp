@@ -71,7 +71,7 @@ bool matters(const std::string& check, const std::string& subject, const DoctorR
   const bool is_listed = is_in(checks_of_gpus, check);
   if (!is_listed || !is_pci_address(subject)) return is_listed;
   // A finding on a bridge above a GPU names the bridge; it does not concern adapters or other GPUs.
-  if (check.rfind("acs.", 0) == 0 || check.rfind("iommu.", 0) == 0) return true;
+  if (check.starts_with("acs.") || check.starts_with("iommu.")) return true;
   return std::ranges::find(question.gpus, subject) != question.gpus.end();
 }
 
@@ -109,7 +109,7 @@ void add_verdicts(const cli::Json& document, const DoctorRequest& question, Doct
     const bool is_ours = std::ranges::find(question.gpus, gpu) != question.gpus.end();
     const bool is_pair =
         is_mapping || (is_verbs ? text_in(pair, "hca") == question.adapter : pair.value("is_best", false));
-    const bool is_setting = is_verbs && text_in(pair, "reason").rfind("UCX_", 0) == 0;
+    const bool is_setting = is_verbs && text_in(pair, "reason").starts_with("UCX_");
     if (!is_ours || !is_pair || is_setting) continue;
     advice->adapters.push_back({gpu, is_mapping ? "the CPU" : text_in(pair, "hca"), text_in(pair, "use"),
                                 text_in(pair, "via"), text_in(pair, "reason"), checks_in(pair)});
@@ -144,21 +144,16 @@ DoctorAdvice advice_in(const std::string& document_text, const DoctorRequest& qu
 
 cli::Json doctor_json(const DoctorAdvice& advice) {
   if (!advice.was_asked) return nullptr;
-  cli::Json json = {
-      {"is_known", advice.unknown.empty()}, {"findings", cli::Json::array()}, {"adapters", cli::Json::array()}};
-  for (const DoctorFinding& finding : advice.findings) {
-    json["findings"].push_back(
-        {{"check", finding.check}, {"state", finding.state}, {"subject", finding.subject}, {"text", finding.text}});
-  }
-  for (const AdapterVerdict& verdict : advice.adapters) {
-    json["adapters"].push_back({{"gpu_address", verdict.gpu},
-                                {"hca", verdict.adapter},
-                                {"use", verdict.use},
-                                {"via", verdict.via},
-                                {"reason", verdict.reason},
-                                {"checks", verdict.checks}});
-  }
-  return json;
+  const auto finding_json = [](const DoctorFinding& finding) -> cli::Json {
+    return {{"check", finding.check}, {"state", finding.state}, {"subject", finding.subject}, {"text", finding.text}};
+  };
+  const auto verdict_json = [](const AdapterVerdict& verdict) -> cli::Json {
+    return {{"gpu_address", verdict.gpu}, {"hca", verdict.adapter},   {"use", verdict.use},
+            {"via", verdict.via},         {"reason", verdict.reason}, {"checks", verdict.checks}};
+  };
+  return {{"is_known", advice.unknown.empty()},
+          {"findings", cli::json_list(advice.findings, finding_json)},
+          {"adapters", cli::json_list(advice.adapters, verdict_json)}};
 }
 
 void write_result_json(const cli::DocumentOption& option, const measure::Result& result, const cli::Json& fields) {

@@ -118,16 +118,16 @@ void sum_up(const Growth& growth, WatchSum* sum) {
   sum->vanished.insert(growth.vanished.begin(), growth.vanished.end());
 }
 
+double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
+}  // namespace
+
 std::set<std::string> devices_of(const Counters& counters) {
   std::set<std::string> devices;
   for (const auto& [name, counter] : counters.counters) devices.insert(name.device);
   for (const auto& [address, link] : counters.links) devices.insert(address);
   return devices;
 }
-
-double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
-
-}  // namespace
 
 double parse_interval(const std::string& text) {
   char* end = nullptr;

@@ -39,6 +39,9 @@ struct Growth {
 /// `gpus`: PCI addresses of the GPUs.
 [[nodiscard]] Growth growth_between(const Counters& before, const Counters& after, const std::set<std::string>& gpus);
 
+/// All devices with counters or a link.
+[[nodiscard]] std::set<std::string> devices_of(const Counters& counters);
+
 struct WatchPlan {
   std::string root;
   double seconds = 0;  ///< between two polls

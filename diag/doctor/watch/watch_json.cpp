@@ -25,32 +25,26 @@ void print_line(const cli::Json& json) {
 }  // namespace
 
 void print_watch_start_json(const Counters& counters) {
-  std::set<std::string> devices;
-  for (const auto& [name, counter] : counters.counters) devices.insert(name.device);
-  for (const auto& [address, link] : counters.links) devices.insert(address);
-  print_line({{"event", "start"}, {"counters", counters.counters.size()}, {"devices", devices}});
+  print_line({{"event", "start"}, {"counters", counters.counters.size()}, {"devices", devices_of(counters)}});
 }
 
 void print_watch_look_json(unsigned look, double seconds, const Growth& growth) {
   cli::Json json = {{"event", "look"}, {"look", look}, {"seconds", seconds}};
-  json["grown"] = cli::Json::array();
-  for (const Grown& one : growth.grown) {
+  json["grown"] = cli::json_list(growth.grown, [&](const Grown& one) {
     cli::Json grown = name_json(one.name);
     grown["kind"] = name_of(one.kind);
     grown["by"] = one.by;
     grown["per_second"] = static_cast<double>(one.by) / seconds;
-    json["grown"].push_back(std::move(grown));
-  }
-  json["reset"] = cli::Json::array();
-  for (const CounterName& name : growth.reset) json["reset"].push_back(name_json(name));
+    return grown;
+  });
+  json["reset"] = cli::json_list(growth.reset, name_json);
   json["vanished"] = growth.vanished;
-  json["links"] = cli::Json::array();
-  for (const LinkChange& change : growth.links) {
-    json["links"].push_back({{"address", change.address},
-                             {"from", link_text(change.from)},
-                             {"to", link_text(change.to)},
-                             {"is_worse", change.is_worse}});
-  }
+  json["links"] = cli::json_list(growth.links, [](const LinkChange& change) -> cli::Json {
+    return {{"address", change.address},
+            {"from", link_text(change.from)},
+            {"to", link_text(change.to)},
+            {"is_worse", change.is_worse}};
+  });
   print_line(json);
 }
 
