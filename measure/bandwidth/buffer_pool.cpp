@@ -1,23 +1,17 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "measure/bandwidth/buffer_pool.hpp"
-#include "cli/interface/demand.hpp"
 
 #include <algorithm>
 #include <cstring>
+
+#include "cli/interface/demand.hpp"
+#include "platform/gpu_code/pattern_value.cuh"
 
 namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr std::uint8_t cleared_byte = 0x5A;
-
-/// The finalizer of Steele, Lea and Flood (splitmix64): neighbouring inputs give unrelated words.
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 }  // namespace
 
@@ -75,7 +69,7 @@ void BufferPool::free_idle() {
 Pattern::Pattern(Gpus* gpus, BufferPool* pool)
     : gpus_(*gpus), pool_(*pool), noise_(chunk_bytes), expected_(chunk_bytes) {
   for (std::size_t at = 0; at < chunk_bytes; at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = mix(at);
+    const std::uint64_t word = platform::pattern_hash(at, 0);
     std::memcpy(&noise_[at], &word, sizeof(word));
   }
 }
@@ -83,7 +77,7 @@ Pattern::Pattern(Gpus* gpus, BufferPool* pool)
 void Pattern::write(std::uint8_t* chunk, std::size_t size_bytes, std::uint64_t seed, std::size_t offset) const {
   std::memcpy(chunk, noise_.data(), size_bytes);
   for (std::size_t at = 0; at < size_bytes; at += page_bytes) {
-    const std::uint64_t stamp[] = {mix(seed) ^ mix(offset + at), seed};
+    const std::uint64_t stamp[] = {platform::pattern_hash(seed, 0) ^ platform::pattern_hash(offset + at, 0), seed};
     std::memcpy(chunk + at, stamp, std::min(sizeof(stamp), size_bytes - at));
   }
 }

@@ -72,15 +72,6 @@ std::uint32_t word_at(const std::uint8_t* bytes, std::size_t offset, std::size_t
   return word;
 }
 
-/// Different in every byte of every test, so that data of an earlier size are detected.
-void fill_with_pattern(const HostBuffer& buffer, std::size_t seed) {
-  std::uint32_t state = static_cast<std::uint32_t>(seed * 2654435761u + 1);
-  for (std::size_t index = 0; index < buffer.size_bytes(); ++index) {
-    state = state * 1664525u + 1013904223u;
-    buffer.data()[index] = static_cast<std::uint8_t>(state >> 24);
-  }
-}
-
 /// For each size: writes, reads back, and compares both with the written data. Throws Failure.
 std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const MappedBuffer& buffer,
                                                std::uint64_t device_address, const BandwidthRequest& request,
@@ -90,7 +81,8 @@ std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const M
   for (const std::size_t size : request.sizes_bytes) {
     BandwidthResult result{size, request.offset_bytes, 0, 0, {}, {}};
     const HostBuffer written(size);
-    fill_with_pattern(written, results.size());
+    // Different for every size, so that data of an earlier one are detected.
+    fill_with_pattern({written.data(), size}, static_cast<std::uint32_t>(results.size() * 2654435761u + 1));
     const HostBuffer seen(size);
     int failed = 0;
 

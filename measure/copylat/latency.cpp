@@ -86,10 +86,7 @@ void repeat_once(gdr_t context, const AlignedAllocation& memory, gdr_map_flags_t
 
 void fill(platform::Device* device, const AlignedAllocation& memory, PinContent content) {
   std::vector<std::uint8_t> bytes(memory.rounded_bytes(), 0);
-  if (content == PinContent::varied) {
-    std::uint32_t state = 1;
-    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
-  }
+  if (content == PinContent::varied) fill_with_pattern(bytes, 1);
   const auto filled = device->copy_to_device(memory.address(), bytes.data(), bytes.size());
   GDRKIT_TOOL_ASSERT(filled.has_value(), filled.error().text());
 }

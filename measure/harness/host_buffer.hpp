@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace gdrkit::measure {
 
@@ -24,5 +25,13 @@ class HostBuffer {
   std::uint8_t* data_ = nullptr;
   std::size_t size_bytes_ = 0;
 };
+
+/// Pseudo-random bytes, the same for the same seed.
+inline void fill_with_pattern(std::span<std::uint8_t> bytes, std::uint32_t seed) {
+  for (std::uint8_t& byte : bytes) {
+    seed = seed * 1664525u + 1013904223u;
+    byte = static_cast<std::uint8_t>(seed >> 24);
+  }
+}
 
 }  // namespace gdrkit::measure

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "cli/interface/device_choice.hpp"
+#include "measure/harness/host_buffer.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -51,11 +52,7 @@ std::unique_ptr<platform::Device> open_device(const Environment& environment) {
 
 Bytes pattern(std::size_t size_bytes, unsigned seed) {
   Bytes bytes(size_bytes);
-  std::uint32_t state = seed * 2654435761u + 12345u;
-  for (std::uint8_t& byte : bytes) {
-    state = state * 1664525u + 1013904223u;
-    byte = static_cast<std::uint8_t>(state >> 24);
-  }
+  fill_with_pattern(bytes, seed * 2654435761u + 12345u);
   return bytes;
 }
 

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "cli/interface/demand.hpp"
+#include "platform/gpu_code/pattern_value.cuh"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -16,14 +17,6 @@ namespace {
 constexpr const char* message_prefix = "gdrkit shmem check: ";
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
-
-/// One step of splitmix64.
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 }  // namespace
 
@@ -109,9 +102,9 @@ SymmetricMemory::~SymmetricMemory() {
 }
 
 void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t seed) {
-  const std::uint64_t start = mixed(seed);
+  const std::uint64_t start = platform::pattern_hash(seed, 0);
   for (std::size_t offset = 0; offset < size_bytes; offset += sizeof(std::uint64_t)) {
-    const std::uint64_t word = mixed(start + offset);
+    const std::uint64_t word = platform::pattern_hash(start + offset, 0);
     std::memcpy(target + offset, &word, std::min(sizeof word, size_bytes - offset));
   }
 }
