@@ -68,4 +68,11 @@ std::string printable(std::string text) {
   return result;
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace gdrkit::cli

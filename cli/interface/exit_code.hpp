@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace gdrkit::cli {
 
@@ -40,6 +41,9 @@ class Failure : public std::runtime_error {
 
 /// Returns the reason why fork() failed: the error, and the limit that caused it.
 [[nodiscard]] std::string fork_error_text(int error);
+
+/// The words as exec() and main() take them: a pointer to each, which is valid as long as it, and nullptr.
+[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 /// `text` for a terminal: contents of files and arguments must not move the cursor or colour the screen. Control
 /// characters except tabs and line ends become '?', and so do bytes that are not UTF-8, which XML and JSON forbid too.

@@ -118,9 +118,7 @@ std::optional<ExitCode> parse_gdrcopy(const CommandLine& line, int argc, char** 
   // getopt prints unknown options, so they must not contain control characters.
   std::vector<std::string> words;
   for (int i = 0; i < argc; ++i) words.push_back(argv[i][0] == '-' ? printable(argv[i]) : argv[i]);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = pointers_to(words);
   optind = 0;  // glibc: resets the state of an earlier scan in this process
   for (;;) {
     const int found = ::getopt_long(argc, pointers.data(), scan.letters.c_str(), scan.long_options.data(), nullptr);

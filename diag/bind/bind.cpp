@@ -186,9 +186,7 @@ void bind_process(const MachineView& view, const RankPlace& place) {
 }
 
 cli::ExitCode start(std::vector<std::string>* program) {
-  std::vector<char*> words;
-  for (std::string& word : *program) words.push_back(word.data());
-  words.push_back(nullptr);
+  const std::vector<char*> words = cli::pointers_to(*program);
   std::fflush(nullptr);
   ::execvp(words.front(), words.data());
   const int error = errno;

@@ -55,9 +55,7 @@ std::string end_of(pid_t child) {
 measure::Result result_of_process(const std::string& program, const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {"gdrkit"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = cli::pointers_to(words);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) cli::fail(std::strerror(errno));
   std::fflush(nullptr);  // otherwise the child would print it too

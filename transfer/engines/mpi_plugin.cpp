@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "base/result.hpp"
 #include "cli/interface/device_choice.hpp"
@@ -44,9 +46,8 @@ const KnownMpi& started_by() {
 }
 
 std::string folder_of_program() {
-  char path[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
-  const std::string text(path, length < 0 ? 0 : static_cast<std::size_t>(length));
+  std::error_code error;
+  const std::string text = std::filesystem::read_symlink("/proc/self/exe", error);
   return text.substr(0, text.rfind('/') + 1);
 }
 

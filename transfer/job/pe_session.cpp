@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "platform/vendor/ucx_library.hpp"
 
@@ -80,20 +82,15 @@ gdrkit_shmem_info PeSession::info() const {
 }
 
 void start_job(int n_pes, const std::vector<std::string>& words) {
-  char path[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) {
-    cli::fail(std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
-  }
-  path[length] = '\0';
+  std::error_code error;
+  const std::string path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) cli::fail("gdrkit shmem: cannot read the path of this program: " + error.message());
   std::vector<std::string> all = {"gdrkit", "run", "-n", std::to_string(n_pes), "--", path};
   all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> pointers;
-  for (std::string& word : all) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = cli::pointers_to(all);
   std::fflush(nullptr);
-  ::execv(path, pointers.data());
-  cli::fail(cli::format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
+  ::execv(path.c_str(), pointers.data());
+  cli::fail(cli::format("gdrkit shmem: cannot start %s: %s", path.c_str(), std::strerror(errno)));
 }
 
 }  // namespace gdrkit::transfer::job

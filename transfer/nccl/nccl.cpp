@@ -9,14 +9,13 @@
 #include "cli/interface/size.hpp"
 #include "transfer/nccl/measurement.hpp"
 #include "transfer/nccl/nccl_report.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
 namespace gdrkit::transfer::nccl {
 namespace {
 
 std::string host_name() {
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) != 0) return "?";
-  const std::string text = cli::printable(name);
+  const std::string text = report::machine_name();
   return text.substr(0, text.find('.'));
 }
 

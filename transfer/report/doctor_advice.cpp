@@ -22,11 +22,6 @@ namespace {
 constexpr std::chrono::seconds doctor_limit{20};
 constexpr std::size_t most_lines = 6;
 
-std::string machine_name() {
-  char name[256] = "";
-  return ::gethostname(name, sizeof name - 1) == 0 ? cli::printable(name) : "?";
-}
-
 /// Reads until the end or the limit.
 std::string read_until(int fd, std::chrono::steady_clock::time_point end) {
   std::string text;
@@ -120,6 +115,11 @@ DoctorAdvice run_doctor_advice(job::ProcessGroup& processes, const std::vector<s
     }
   }
   return run_doctor_advice(question);
+}
+
+std::string machine_name() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof name - 1) == 0 ? cli::printable(name) : "?";
 }
 
 DoctorAdvice run_doctor_advice(const DoctorRequest& question) {

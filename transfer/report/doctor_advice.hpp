@@ -47,6 +47,9 @@ struct DoctorRequest {
   std::string adapter_address;  ///< of PCI
 };
 
+/// The host name; "?" if it is unknown.
+[[nodiscard]] std::string machine_name();
+
 /// Extracts the advice from a document of `gdrkit doctor --json`.
 [[nodiscard]] DoctorAdvice advice_in(const std::string& document, const DoctorRequest& question);
 

@@ -19,13 +19,6 @@
 namespace gdrkit::transfer::run {
 namespace {
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// In the new process. The launcher has one thread, so no lock is held.
 [[noreturn]] void become(const RankStart& start, char* const* words, char* const* variables, pid_t launcher) {
   ::setpgid(0, 0);
@@ -69,9 +62,9 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-RankProcess::RankProcess(const RankStart& start) {
-  const std::vector<char*> words = pointers_to(start.words);
-  const std::vector<char*> variables = pointers_to(start.variables);
+RankProcess::RankProcess(RankStart start) {
+  const std::vector<char*> words = cli::pointers_to(start.words);
+  const std::vector<char*> variables = cli::pointers_to(start.variables);
   const pid_t launcher = ::getpid();
   id_ = ::fork();
   if (id_ == 0) become(start, words.data(), variables.data(), launcher);

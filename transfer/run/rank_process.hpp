@@ -29,7 +29,7 @@ class RankProcess {
   /// Throws Failure(failed) if the process cannot be created. It leads a process group, and is killed when the calling
   /// thread ends. If the program cannot be started, the process prints the reason on its standard error and exits with
   /// 126 or 127.
-  explicit RankProcess(const RankStart& start);
+  explicit RankProcess(RankStart start);
 
   [[nodiscard]] pid_t id() const noexcept { return id_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }

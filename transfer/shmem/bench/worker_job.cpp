@@ -90,9 +90,7 @@ void WorkerJob::launch(int pe) {
   add_file("--nvshmem", files_.nvshmem);
   add_file("--nvshmem-device", files_.nvshmem_device);
   add_file("--nccl", files_.nccl);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = cli::pointers_to(words);
   const int output = base::open_memory_file("gdrkit-worker-output");
   const int printed = output >= 0 ? output : STDERR_FILENO;  // where there may be no such file
   const pid_t parent = ::getpid();
