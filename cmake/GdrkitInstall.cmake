@@ -8,8 +8,8 @@
 # documentation. Installed only on request: gdrkit-dkms, gdrkit-modules.
 include(CMakePackageConfigHelpers)
 
-set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
-set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
+set(pkgconfig_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET gdrkit_shmem)
   set(shmem gdrkit_shmem gdrkit_nvshmem)
@@ -27,24 +27,24 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT documentation)
 
-install(EXPORT gdrkit-targets NAMESPACE gdrkit:: DESTINATION ${package_folder} COMPONENT libgdrkit-dev)
+install(EXPORT gdrkit-targets NAMESPACE gdrkit:: DESTINATION ${package_directory} COMPONENT libgdrkit-dev)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gdrkit-config.cmake.in
-  ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake INSTALL_DESTINATION ${package_folder}
+  ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake INSTALL_DESTINATION ${package_directory}
   NO_SET_AND_CHECK_MACRO)
 # Before 1.0 a new minor version may change the API.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake
-  ${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake DESTINATION ${package_folder}
+  ${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake DESTINATION ${package_directory}
   COMPONENT libgdrkit-dev)
 
-# Relative to the .pc file if the folders are relative, so that the tree stays relocatable.
+# Relative to the .pc file if the directories are relative, so that the tree stays relocatable.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(GDRKIT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
   set(GDRKIT_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
   set(GDRKIT_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 else()
-  file(RELATIVE_PATH upwards /prefix/${pkgconfig_folder} /prefix)
+  file(RELATIVE_PATH upwards /prefix/${pkgconfig_directory} /prefix)
   string(REGEX REPLACE "/$" "" upwards "${upwards}")
   set(GDRKIT_PC_PREFIX "\${pcfiledir}/${upwards}")
   set(GDRKIT_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
@@ -53,7 +53,7 @@ endif()
 foreach(name gdrkit gdrapi ${shmem})
   get_target_property(GDRKIT_PC_VERSION ${name} VERSION)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc DESTINATION ${pkgconfig_folder} COMPONENT libgdrkit-dev)
+  install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc DESTINATION ${pkgconfig_directory} COMPONENT libgdrkit-dev)
 endforeach()
 
 if(TARGET gdrkit_program)
@@ -68,7 +68,7 @@ if(TARGET gdrkit_program)
     install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR}
       COMPONENT gdrkit)
   endforeach()
-  # The folders below the prefix that each shell searches below /usr and /usr/local.
+  # The directories below the prefix that each shell searches below /usr and /usr/local.
   foreach(place bash:bash-completion/completions/gdrkit zsh:zsh/site-functions/_gdrkit
       fish:fish/vendor_completions.d/gdrkit.fish)
     string(REGEX MATCH "^([a-z]+):(.*)/([^/]+)$" place "${place}")

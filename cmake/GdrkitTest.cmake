@@ -106,7 +106,7 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# gdrkit_add_test_objects(NAME SOURCES file... [LIBRARIES target...] [INCLUDES folder...]): compiles tests once, to be
+# gdrkit_add_test_objects(NAME SOURCES file... [LIBRARIES target...] [INCLUDES directory...]): compiles tests once, to be
 # linked into several programs as $<TARGET_OBJECTS:NAME>.
 function(gdrkit_add_test_objects name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
@@ -118,7 +118,7 @@ function(gdrkit_add_test_objects name)
   gdrkit_set_test_options(${name})
 endfunction()
 
-# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...] [THREADS_FILTER filter]): runs the same tests twice:
+# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES directory...] [THREADS_FILTER filter]): runs the same tests twice:
 # NAME_emulated_test on the emulated device, NAME_gpu_test (label gpu) on GPUs if present. Both are
 # linked from the same objects, which check the program's name (support/place.hpp).
 function(gdrkit_add_place_tests name)
@@ -139,7 +139,7 @@ function(gdrkit_add_place_tests name)
   endforeach()
 endfunction()
 
-# gdrkit_add_program_tests(group): adds one CTest test, group/<class>, for each class of each *_test.py in this folder.
+# gdrkit_add_program_tests(group): adds one CTest test, group/<class>, for each class of each *_test.py in this directory.
 # They run the built programs. A test that cannot run prints the reason in its first line and exits with code 77.
 function(gdrkit_add_program_tests group)
   find_package(Python3 COMPONENTS Interpreter)

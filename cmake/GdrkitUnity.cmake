@@ -3,10 +3,10 @@
 # A fast first build. Off by default: a developer compiles one file at a time, and a missing include must cause an
 # error. ./run turns it on.
 #
-# gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles up to 12 files of a folder together, so that
-# their common headers are read once. Files whose path relative to the target's folder begins with an APART path are
+# gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles up to 12 files of a directory together, so that
+# their common headers are read once. Files whose path relative to the target's directory begins with an APART path are
 # compiled alone. These are files with timed loops, whose code must not depend on the build mode, and files whose
-# unnamed namespace shares a name with another file of the folder. lib/ and shmem/ are never united. A local name may
+# unnamed namespace shares a name with another file of the directory. lib/ and shmem/ are never united. A local name may
 # equal a global name of another file, so united targets are compiled without -Wshadow (GdrkitLayer.cmake). COLD: a
 # release compiles all but APART with -O1, builds with sanitizers with -O0: options, documents and tables, which run
 # once.
@@ -15,7 +15,7 @@
 # libraries. It reads them once more for each other optimisation level, because GCC 13 rejects headers that were
 # precompiled at another level.
 
-option(GDRKIT_UNITY "compile the files of a folder together, with precompiled headers: a faster first build" OFF)
+option(GDRKIT_UNITY "compile the files of a directory together, with precompiled headers: a faster first build" OFF)
 
 set(GDRKIT_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstdio> <cstring> <functional> <map>
   <memory> <mutex> <optional> <set> <string> <string_view> <thread> <utility> <variant> <vector> <tl/expected.hpp>)
@@ -72,11 +72,11 @@ function(gdrkit_unite target)
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "^[$]<TARGET_OBJECTS:")
-  get_target_property(source_folder ${target} SOURCE_DIR)
+  get_target_property(source_directory ${target} SOURCE_DIR)
   foreach(source IN LISTS sources)
-    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${source_folder})
-    get_filename_component(folder ${path} DIRECTORY)
-    file(RELATIVE_PATH relative ${source_folder} ${path})
+    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${source_directory})
+    get_filename_component(directory ${path} DIRECTORY)
+    file(RELATIVE_PATH relative ${source_directory} ${path})
     set(is_apart FALSE)
     foreach(apart IN LISTS UNITE_APART)
       string(FIND "${relative}" "${apart}" position)
@@ -92,8 +92,8 @@ function(gdrkit_unite target)
       endif()
       continue()
     endif()
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
-    string(MAKE_C_IDENTIFIER "${folder}" group)
+    file(RELATIVE_PATH directory ${PROJECT_SOURCE_DIR} ${directory})
+    string(MAKE_C_IDENTIFIER "${directory}" group)
     list(LENGTH members_${group} count)
     list(APPEND members_${group} ${path})
     math(EXPR part "${count} / 12")

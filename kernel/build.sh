@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds all kernel modules against one headers folder, with warnings as errors, outside the source tree.
-#   usage: kernel/build.sh <headers folder> [--flavour open|proprietary|both] [--out folder]
+# Builds all kernel modules against one headers directory, with warnings as errors, outside the source tree.
+#   usage: kernel/build.sh <headers directory> [--flavour open|proprietary|both] [--out directory]
 # Results: <out>/<version>/<flavour>/<module>/<module>.ko. <out> defaults to build/kernel.
 set -euo pipefail
 
@@ -12,7 +12,7 @@ flavours="open proprietary"
 headers=""
 
 usage() {
-  printf 'error: %s\nusage: kernel/build.sh <headers folder> [--flavour open|proprietary|both] [--out folder]\n' "$*" >&2
+  printf 'error: %s\nusage: kernel/build.sh <headers directory> [--flavour open|proprietary|both] [--out directory]\n' "$*" >&2
   exit 2
 }
 
@@ -38,14 +38,14 @@ while [ $# -gt 0 ]; do
       ;;
     -*) usage "unknown option '$1'" ;;
     *)
-      [ -z "$headers" ] || usage "unexpected argument '$1': only one headers folder is accepted"
+      [ -z "$headers" ] || usage "unexpected argument '$1': only one headers directory is accepted"
       headers=$1
       ;;
   esac
   shift
 done
-[ -n "$headers" ] || usage "missing headers folder, for example /lib/modules/$(uname -r)/build"
-[ -e "$headers/Makefile" ] || stop "cannot build against $headers: no Makefile found; give the headers folder of a Linux build (linux-headers-...)"
+[ -n "$headers" ] || usage "missing headers directory, for example /lib/modules/$(uname -r)/build"
+[ -e "$headers/Makefile" ] || stop "cannot build against $headers: no Makefile found; give the headers directory of a Linux build (linux-headers-...)"
 headers=$(cd "$headers" && pwd)
 
 release_of_headers() {
@@ -55,33 +55,33 @@ release_of_headers() {
 }
 
 # Copies only changed files, so that a rebuild compiles only those. Removes modules that no longer exist.
-copy_sources() { # folder
-  local folder=$1 name
-  mkdir -p "$folder"
-  for name in Kbuild Makefile include compat; do cp -pru "$here/$name" "$folder/"; done
+copy_sources() { # directory
+  local directory=$1 name
+  mkdir -p "$directory"
+  for name in Kbuild Makefile include compat; do cp -pru "$here/$name" "$directory/"; done
   for name in "$here"/*/Kbuild; do
-    [ -e "$name" ] || stop "no Kbuild found in the subfolders of $here"
-    cp -pru "${name%/Kbuild}" "$folder/"
+    [ -e "$name" ] || stop "no Kbuild found in the subdirectories of $here"
+    cp -pru "${name%/Kbuild}" "$directory/"
   done
-  for name in "$folder"/*/Kbuild; do
-    name=${name#"$folder"/}
-    [ -e "$here/$name" ] || rm -rf "${folder:?}/${name%/Kbuild}"
+  for name in "$directory"/*/Kbuild; do
+    name=${name#"$directory"/}
+    [ -e "$here/$name" ] || rm -rf "${directory:?}/${name%/Kbuild}"
   done
 }
 
 build_flavour() { # flavour
-  local folder=$out/$release/$1 log
-  copy_sources "$folder"
-  folder=$(cd "$folder" && pwd)
-  log=$folder/build.log
-  make -C "$folder" KDIR="$headers" FLAVOUR="$1" WERROR=1 --no-print-directory -j"$(nproc)" >"$log" 2>&1 || {
+  local directory=$out/$release/$1 log
+  copy_sources "$directory"
+  directory=$(cd "$directory" && pwd)
+  log=$directory/build.log
+  make -C "$directory" KDIR="$headers" FLAVOUR="$1" WERROR=1 --no-print-directory -j"$(nproc)" >"$log" 2>&1 || {
     grep -E 'error|ERROR|warning|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
     stop "cannot build the $1 flavour for Linux $release; see $log"
   }
 # Some tools of the build have no option that turns warnings into errors.
   if grep -iE 'warning' "$log" >&2; then stop "the build of the $1 flavour for Linux $release printed warnings; see $log"; fi
   printf 'built for Linux %s, %s:' "$release" "$1"
-  find "$folder" -name '*.ko' -printf ' %f' | tr '\n' ' '
+  find "$directory" -name '*.ko' -printf ' %f' | tr '\n' ' '
   echo
 }
 

@@ -5,15 +5,15 @@
 # installed.mk, which the Makefile reads. Fails and names the missing part, which may also be the compiler that built
 # Linux. DKMS does not keep NVIDIA's Module.symvers; then the versions are read from the built module and written to
 # nvidia.symvers.
-#   usage: dkms_prepare.sh [--check] <Linux version> [headers folder]
+#   usage: dkms_prepare.sh [--check] <Linux version> [headers directory]
 #          --check: only report whether the modules can be built; write nothing
-#   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file that replace the search
+#   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: directory and file that replace the search
 #   GDRKIT_ROOT: prefix of /usr/src and all other system paths, for tests
 set -euo pipefail
 
 only_check=0
 [ "${1:-}" != --check ] || { only_check=1 && shift; }
-linux=${1:?usage: dkms_prepare.sh [--check] <Linux version> [headers folder]}
+linux=${1:?usage: dkms_prepare.sh [--check] <Linux version> [headers directory]}
 top=${GDRKIT_ROOT:-}
 headers=${2:-$top/lib/modules/$linux/build}
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -23,8 +23,8 @@ stop() {
   exit 1
 }
 
-# The header's location differs between packages. In the open modules' own repository it is one folder deeper.
-header_in() { # source folder
+# The header's location differs between packages. In the open modules' own repository it is one directory deeper.
+header_in() { # source directory
   local name
   for name in nvidia/nv-p2p.h kernel-open/nvidia/nv-p2p.h kernel/nvidia/nv-p2p.h; do
     [ -r "$1/$name" ] && echo "$1/$name" && return 0
@@ -38,29 +38,29 @@ installed_version() { # of the loaded module, or of the one installed for this L
 }
 
 find_source() {
-  local folder version found=()
+  local directory version found=()
   if [ -n "${GDRKIT_NVIDIA_SOURCE:-}" ]; then
     header_in "$GDRKIT_NVIDIA_SOURCE" >/dev/null || stop "no nvidia/nv-p2p.h in GDRKIT_NVIDIA_SOURCE=$GDRKIT_NVIDIA_SOURCE"
     echo "$GDRKIT_NVIDIA_SOURCE"
     return
   fi
-  for folder in "$top"/usr/src/nvidia-* "$top"/usr/src/kernel-modules/nvidia-*; do
-    header_in "$folder" >/dev/null && found+=("$folder")
+  for directory in "$top"/usr/src/nvidia-* "$top"/usr/src/kernel-modules/nvidia-*; do
+    header_in "$directory" >/dev/null && found+=("$directory")
   done
   [ "${#found[@]}" -gt 0 ] ||
-    stop "cannot find the source of NVIDIA's driver under /usr/src: install its DKMS package (nvidia-dkms, nvidia-open-dkms), or set GDRKIT_NVIDIA_SOURCE to the folder"
+    stop "cannot find the source of NVIDIA's driver under /usr/src: install its DKMS package (nvidia-dkms, nvidia-open-dkms), or set GDRKIT_NVIDIA_SOURCE to the directory"
   version=$(installed_version)
   if [ -n "$version" ]; then
-    for folder in "${found[@]}"; do
-      case "$folder" in *-"$version" | *-"$version"-*) echo "$folder" && return ;; esac
+    for directory in "${found[@]}"; do
+      case "$directory" in *-"$version" | *-"$version"-*) echo "$directory" && return ;; esac
     done
-    stop "the installed NVIDIA driver is $version, but /usr/src only contains ${found[*]##*/}: install the matching source, or set GDRKIT_NVIDIA_SOURCE to the folder"
+    stop "the installed NVIDIA driver is $version, but /usr/src only contains ${found[*]##*/}: install the matching source, or set GDRKIT_NVIDIA_SOURCE to the directory"
   fi
   [ "${#found[@]}" -eq 1 ] || stop "cannot choose between several NVIDIA drivers under /usr/src, none of which is loaded: ${found[*]##*/}; set GDRKIT_NVIDIA_SOURCE to one"
   echo "${found[0]}"
 }
 
-flavour_of() { # source folder
+flavour_of() { # source directory
   if grep -rhs --include='*.c' 'MODULE_LICENSE' "$(dirname "$(header_in "$1")")" | grep 'GPL' >/dev/null; then
     echo open
   else
@@ -68,13 +68,13 @@ flavour_of() { # source folder
   fi
 }
 
-built_module() { # path of this Linux's nvidia.ko; packages install it in different folders
+built_module() { # path of this Linux's nvidia.ko; packages install it in different directories
   find "$top/lib/modules/$linux/" \( -name 'nvidia.ko' -o -name 'nvidia.ko.[gxz]*' -o -name 'nvidia-current.ko' \) 2>/dev/null | sort | head -n 1
 }
 
 # Prints Module.symvers lines for the nvidia_p2p_* functions of a built module. The value of the symbol __crc_<name> is
 # the version; since Linux 5.19, and earlier on some processors, it is an offset into a section that holds the version.
-symvers_of() { # module, scratch folder
+symvers_of() { # module, scratch directory
   local module=$2/module.ko name value section crc kind
   case "$1" in
     *.xz) xz -dc "$1" ;;
@@ -116,7 +116,7 @@ symvers_from_built_module() {
   return "$result"
 }
 
-find_symvers() { # source folder
+find_symvers() { # source directory
   local file version=${1##*/}
   version=${version#nvidia-}
   for file in ${GDRKIT_NVIDIA_SYMVERS:+"$GDRKIT_NVIDIA_SYMVERS"} "$1/Module.symvers" "$1/kernel-open/Module.symvers" \
@@ -134,21 +134,21 @@ find_symvers() { # source folder
 
 # Module.symvers of the RDMA stack, if gdrkit_peermem is built against one. The module's Kbuild finds the header.
 ofed_symvers() {
-  local folder
-  for folder in "$top/usr/src/ofa_kernel/$(uname -m)/$linux" "$top/usr/src/ofa_kernel/$linux" "$top/usr/src/ofa_kernel/default"; do
-    if [ -r "$folder/Module.symvers" ]; then
-      echo "$folder/Module.symvers"
+  local directory
+  for directory in "$top/usr/src/ofa_kernel/$(uname -m)/$linux" "$top/usr/src/ofa_kernel/$linux" "$top/usr/src/ofa_kernel/default"; do
+    if [ -r "$directory/Module.symvers" ]; then
+      echo "$directory/Module.symvers"
       return
     fi
   done
 }
 
-source_folder=$(find_source)
-symvers=$(find_symvers "$source_folder")
-flavour=$(flavour_of "$source_folder")
+source_directory=$(find_source)
+symvers=$(find_symvers "$source_directory")
+flavour=$(flavour_of "$source_directory")
 ofed=$(ofed_symvers)
 compiler=$("$here/compat/compiler.sh" "$headers") || exit 1
 [ "$only_check" = 0 ] || exit 0
 printf '# Written by dkms_prepare.sh for Linux %s and %s.\nFLAVOUR := %s\nSYMVERS := %s\n' \
-  "$linux" "$source_folder" "$flavour" "$symvers${ofed:+ $ofed}" >"$here/installed.mk"
-echo "building the $flavour flavour against $source_folder, symbol versions from $symvers${ofed:+ and $ofed}${compiler:+, with $compiler}"
+  "$linux" "$source_directory" "$flavour" "$symvers${ofed:+ $ofed}" >"$here/installed.mk"
+echo "building the $flavour flavour against $source_directory, symbol versions from $symvers${ofed:+ and $ofed}${compiler:+, with $compiler}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds the modules from this folder for the running Linux, against the installed NVIDIA driver, and loads them until
+# Builds the modules from this directory for the running Linux, against the installed NVIDIA driver, and loads them until
 # the next boot, without packages and DKMS. Requires root, except with --build.
 #   usage: kernel/insmod.sh [--peermem] [--build | --remove]
 #   --peermem   also gdrkit_peermem

@@ -4,35 +4,35 @@
 # The commands build, test and bench.
 
 configure() { # preset [cmake options...]
-  local preset=$1 folder
+  local preset=$1 directory
   shift
-  folder=$(folder_of "$preset")
+  directory=$(directory_of "$preset")
   # A tree that was moved after a build: CMake rejects a cache of another path.
-  if [ -e "$folder/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
-    rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
+  if [ -e "$directory/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$directory/CMakeCache.txt"; then
+    rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles"
   fi
-  mkdir -p "$folder"
-  cmake --preset "$preset" -DGDRKIT_UNITY=ON "$@" >"$folder/configure.log" 2>&1 || {
-    cat "$folder/configure.log"
+  mkdir -p "$directory"
+  cmake --preset "$preset" -DGDRKIT_UNITY=ON "$@" >"$directory/configure.log" 2>&1 || {
+    cat "$directory/configure.log"
     die "cannot configure preset '$preset'; see the messages above"
   }
 }
 
-folder_of() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
+directory_of() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
 
 launcher=() # prefix of the commands that build and test
 
 compile() { # preset [targets...]
-  local preset=$1 folder
+  local preset=$1 directory
   shift
-  folder=$(folder_of "$preset")
-  build_folder "$folder" "$folder/build.log" ${1:+--target "$@"} || die "cannot build preset '$preset'; see $folder/build.log"
+  directory=$(directory_of "$preset")
+  build_directory "$directory" "$directory/build.log" ${1:+--target "$@"} || die "cannot build preset '$preset'; see $directory/build.log"
 }
 
-build_folder() { # folder log [options of cmake --build...]
-  local folder=$1 log=$2
+build_directory() { # directory log [options of cmake --build...]
+  local directory=$1 log=$2
   shift 2
-  NINJA_STATUS='[%f/%t] ' "${launcher[@]}" cmake --build "$folder" --parallel "$(jobs_here)" "$@" 2>&1 |
+  NINJA_STATUS='[%f/%t] ' "${launcher[@]}" cmake --build "$directory" --parallel "$(jobs_here)" "$@" 2>&1 |
     tee "$log" | progress_of_ninja | show_progress && return 0
   failures_in "$log" >&2
   return 1
@@ -83,7 +83,7 @@ run_ctest() { # preset results-file
 
 # Address and undefined behaviour: all C++ tests. The Python tests run the release's programs only. With clang++ where
 # available, so that a second compiler compiles everything.
-test_addresses() { # results folder
+test_addresses() { # results directory
   local clang options=()
   clang=$(clang_with_sanitizers)
   [ -z "$clang" ] || options=("-DCMAKE_CXX_COMPILER=$clang" "-DCMAKE_C_COMPILER=${clang/++/}")
@@ -96,7 +96,7 @@ test_addresses() { # results folder
 }
 
 # Threads: builds and runs only the tests with the label "threads".
-test_threads() { # results folder
+test_threads() { # results directory
   local launcher=() why
   print_step "building with the thread sanitizer"
   # The thread sanitizer of GCC 12 aborts every program if Linux uses more than 28 random bits for mappings
@@ -123,8 +123,8 @@ write_skip() { # name reason
     "$1" "$1" "$2"
 }
 
-# Runs a command that writes JUnit files to the folder in its first argument, and summarises them.
-run_and_summarise() { # pattern of its JUnit files, command [arguments after the folder...]
+# Runs a command that writes JUnit files to the directory in its first argument, and summarises them.
+run_and_summarise() { # pattern of its JUnit files, command [arguments after the directory...]
   local results=$root/build/test-results pattern=$1 command=$2 failed=0
   shift 2
   mkdir -p "$results"
@@ -206,7 +206,7 @@ run_benchmarks() {
   "$gdrkit" bench --json build/bench.json --csv build/bench.csv | without_note
   if [ "${GDRKIT_BACKEND:-}" != emulated ]; then
     print_step "measuring the copy engines (a few seconds)"
-    # The benchmark leaves no profile in the user's cache folder; only gdrkit tune does.
+    # The benchmark leaves no profile in the user's cache directory; only gdrkit tune does.
     XDG_CACHE_HOME=$PWD/build/cache "$gdrkit" tune --json build/engines.json || code=$?
     case $code in
       0) files+=" build/engines.json" ;;

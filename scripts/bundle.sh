@@ -17,14 +17,14 @@ list_sources() { # NUL-separated paths of the tree's own files
   fi
 }
 
-# Prints the files and folders of Boost that the programs include. Whole folders, because other compilers include other
+# Prints the files and directories of Boost that the programs include. Whole directories, because other compilers include other
 # files of them.
 needed_of_boost() {
   "$CXX" -std=c++20 -I. -Ilib -isystem third_party/include -M measure/compare/spread.cpp | tr ' ' '\n' |
     sed -n 's,^\(.*include/boost/[^/]*\).*,\1,p' | sort -u
 }
 
-copy_third_party() { # target folder
+copy_third_party() { # target directory
   local name header found
   mkdir -p "$1/include" "$1/licenses"
   for name in CLI/CLI.hpp nlohmann/json.hpp tl/expected.hpp; do
@@ -68,7 +68,7 @@ check_self_contained() { # files...
 has_nvcc() { PATH=${CUDA_HOME:-}/bin:${CUDA_PATH:-}/bin:$PATH:/usr/local/cuda/bin has_tool nvcc; }
 
 make_bundle() {
-  local name folder archive file size
+  local name directory archive file size
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
   lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" googletest && die "cannot make the bundle: the dependencies listed above are missing"
   print_step "building the release"
@@ -76,23 +76,23 @@ make_bundle() {
   build_programs "-DGDRKIT_GPU_KERNELS=$(on_or_off has_nvcc)"
 
   name=gdrkit-bundle-$(project_version)-$(uname -m)
-  folder=dist/$name
+  directory=dist/$name
   archive=dist/$name.tar.gz
   print_step "packing $archive"
-  rm -rf "$folder" "$archive"
-  mkdir -p "$folder/build"
-  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$folder"
-  cp -a build/bin build/lib "$folder/build/"
-  copy_third_party "$folder/third_party"
+  rm -rf "$directory" "$archive"
+  mkdir -p "$directory/build"
+  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$directory"
+  cp -a build/bin build/lib "$directory/build/"
+  copy_third_party "$directory/third_party"
   while IFS= read -r -d '' file; do
     if readelf -h "$file" >/dev/null 2>&1; then
       strip --strip-unneeded "$file"
       check_self_contained "$file"
     fi
-  done < <(find "$folder/build" -type f -print0)
+  done < <(find "$directory/build" -type f -print0)
   tar -C dist --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" \
     -cf - "$name" | gzip -9n >"$archive"
-  rm -rf "$folder"
+  rm -rf "$directory"
   size=$(stat -c %s "$archive")
   [ "$size" -le "$bundle_limit_bytes" ] || die "$archive has $size bytes: the limit is $bundle_limit_bytes"
   print_step "$archive: $((size / 1024)) KiB"

@@ -20,9 +20,9 @@ classes_of() { # Python tests
 }
 
 # Prints the Python tests that cover the changed files, one per line: changed tests, tests of the guide, and for programs
-# and their test data the tests in the nearest folder that mirrors theirs.
+# and their test data the tests in the nearest directory that mirrors theirs.
 program_tests_among() { # changed files
-  local file folder
+  local file directory
   for file; do
     file=${file/#tests\/fixtures\//tests/diag/} # machines of the doctor
     [[ $file != transfer/report/*.cpp ]] || echo tests/diag/guide_test.py # compares the IDs of checks there
@@ -31,9 +31,9 @@ program_tests_among() { # changed files
       docs/guide/*.md | docs/tools.md | docs/troubleshooting.md | README.md) echo tests/diag/guide_test.py ;;
       *.md | tests/*.cpp | tests/*.hpp) ;;
       cli/* | diag/* | measure/* | transfer/* | tests/cli/* | tests/diag/* | tests/measure/* | tests/transfer/*)
-        folder=${file#tests/}
-        until grep -q . < <(find "tests/$folder" -name '*_test.py' 2>/dev/null); do folder=$(dirname "$folder"); done
-        find "tests/$folder" -name '*_test.py'
+        directory=${file#tests/}
+        until grep -q . < <(find "tests/$directory" -name '*_test.py' 2>/dev/null); do directory=$(dirname "$directory"); done
+        find "tests/$directory" -name '*_test.py'
         ;;
     esac
   done | sort -u

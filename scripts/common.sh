@@ -35,7 +35,7 @@ show_progress() {
   if [ "$rewrites" = 1 ] && [ -n "$last" ]; then printf '\n'; fi
 }
 
-# Converts ninja's output to "percent file", without "Building CXX object" and object folders.
+# Converts ninja's output to "percent file", without "Building CXX object" and object directories.
 progress_of_ninja() {
   sed -un -e '/^\[[0-9]*\/[0-9]*\] Re-/d' -e 's/^\[\([0-9]*\)\/\([0-9]*\)\] /\1 \2 /;T' \
     -e 's/Building [A-Z]* object //;s/CMakeFiles\/[^/]*\.dir\///;s/\.o$//;p' |

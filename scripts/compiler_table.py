@@ -7,7 +7,7 @@
   scripts/compiler_table.py --compiler g++-14 --compiler clang++-19 --standard c++20 --standard c++23
 
 prints a table as in docs/results/compilers.md. A compiler may be a command, such as "chroot /srv/sid g++-16". With GDRKIT_UNITY=ON the files of
-a folder are checked together in a third of the time, but without -Wshadow. The build's precompiled headers are not
+a directory are checked together in a third of the time, but without -Wshadow. The build's precompiled headers are not
 used.
 """
 import argparse
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PART_OF_FOLDER = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
+PART_OF_DIRECTORY = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
                   "measure": "programs", "transfer": "programs", "examples": "programs", "tests": "tests"}
 FOR_ONE_COMPILER = ("-Wno-restrict", "-Wno-tsan", "-Wno-stringop-overflow", "-Wno-array-bounds", "-Wno-stringop-overread")  # cmake/ enables them depending on the version
 DIAGNOSTIC = re.compile(r"(?m)^(\S+?:\d+):\d+: (?:fatal )?(warning|error): (.*)$")
@@ -37,15 +37,15 @@ class Unit:
         first = next(i for i, word in enumerate(words) if word.startswith("-"))
         self.compiler, words = words[first - 1], words[first:]
         words = words[:words.index("-o")] + words[words.index("-o") + 2:]
-        self.folder, self.source = entry["directory"], entry["file"]
+        self.directory, self.source = entry["directory"], entry["file"]
         self.is_c = self.source.endswith(".c")
         self.flags = [word for word in words if word != self.source and not re.fullmatch(r"-(c|M\w*|O\w|g\w*|fPI[CE]|fvisibility.*|Werror|std=.*)", word)]
         path = os.path.relpath(self.source, ROOT)
         if path.startswith("build"):  # generated, or a unity file
             path = path.split(os.sep, 1)[1].replace("CMakeFiles" + os.sep, "")
         self.is_test = "-DGTEST_HAS_PTHREAD=1" in self.flags  # CMake's target of GoogleTest defines it
-        self.folders = os.path.dirname(path).split(os.sep)
-        self.part = PART_OF_FOLDER.get(self.folders[0])
+        self.directories = os.path.dirname(path).split(os.sep)
+        self.part = PART_OF_DIRECTORY.get(self.directories[0])
         self.standard = next((word[5:] for word in words if word.startswith("-std=")), "c11" if self.is_c else "c++20")
 
     def content(self):
@@ -75,13 +75,13 @@ class Compiler:
         level = [f"-O{self.optimise}"] if self.optimise else []
         return [*self.command[:-1], name, f"-std={standard}", *level, *flags, *source]
 
-    def precompile(self, units, is_test, headers, folder):
+    def precompile(self, units, is_test, headers, directory):
         """Precompiles these headers once for the units that are tests, or for the others."""
         unit = min((unit for unit in units if unit.is_test == is_test), key=lambda unit: len(unit.flags), default=None)
-        path = os.path.join(folder, f"{is_test}.hpp")
+        path = os.path.join(directory, f"{is_test}.hpp")
         with open(path, "w", encoding="ascii") as file:
             file.writelines(f"#include <{header}>\n" for header in headers)
-        made = unit and subprocess.run(self.words(unit, ["-x", "c++-header", path, "-o", path + ".gch"]), cwd=unit.folder, check=False)
+        made = unit and subprocess.run(self.words(unit, ["-x", "c++-header", path, "-o", path + ".gch"]), cwd=unit.directory, check=False)
         if made and made.returncode == 0:
             self.precompiled[is_test] = ["-include", path]
 
@@ -89,7 +89,7 @@ class Compiler:
         goal = ["-c", "-o", os.devnull] if self.optimise else ["-fsyntax-only"]
         if unit.standard == "c++20":
             goal += self.precompiled.get(unit.is_test and not source, [])
-        ended = subprocess.run(self.words(unit, goal + (source or [unit.source])), cwd=unit.folder, text=True, errors="replace", check=False,
+        ended = subprocess.run(self.words(unit, goal + (source or [unit.source])), cwd=unit.directory, text=True, errors="replace", check=False,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})
         found = set(DIAGNOSTIC.findall(ended.stdout))
         if ended.returncode and not any(kind == "error" for _, kind, _ in found):
@@ -120,16 +120,16 @@ def only_rejects(header):
 
 
 def headers_with_units(units):
-    """Yields each C++ header with the unit of its folder, or of the nearest one, whose flags compile it."""
+    """Yields each C++ header with the unit of its directory, or of the nearest one, whose flags compile it."""
     sys.path.insert(0, os.path.join(ROOT, "tests", "tidy"))
     import repo  # pylint: disable=import-outside-toplevel
-    built = {unit.folders[0] for unit in units}
-    for header in repo.own_files(ROOT, "include", *(folder for folder in PART_OF_FOLDER if folder in built)):
+    built = {unit.directories[0] for unit in units}
+    for header in repo.own_files(ROOT, "include", *(directory for directory in PART_OF_DIRECTORY if directory in built)):
         is_for_nvrtc = header.startswith(os.path.join("include", "gdrkit", "detail", "nvrtc"))
         if header.endswith((".hpp", ".h")) and not is_for_nvrtc and not only_rejects(header):
-            folder = os.path.dirname(header).split(os.sep)
+            directory = os.path.dirname(header).split(os.sep)
             yield header, max((unit for unit in units if not unit.is_c and unit.standard == "c++20"),
-                              key=lambda unit: (len(os.path.commonprefix([folder, unit.folders])), len(unit.flags)))
+                              key=lambda unit: (len(os.path.commonprefix([directory, unit.directories])), len(unit.flags)))
 
 
 def cpu_seconds():
@@ -151,7 +151,7 @@ def check(compiler, work, jobs, reported):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="build folder (build)")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="build directory (build)")
     parser.add_argument("--compiler", action="append", required=True, help="C++ compiler; repeatable")
     parser.add_argument("--standard", action="append", help="C++ standard; repeatable (c++20)")
     parser.add_argument("--optimise", help="compile at this level instead of -fsyntax-only")
@@ -180,12 +180,12 @@ def main():
             sys.exit(77)
         for standard in options.standard or ["c++20"]:
             compiler, reported = Compiler(name, standard, options.optimise), set()
-            with tempfile.TemporaryDirectory(dir=os.path.abspath(options.build)) as folder:
+            with tempfile.TemporaryDirectory(dir=os.path.abspath(options.build)) as directory:
                 before = cpu_seconds()
                 if options.precompile and os.environ.get("GDRKIT_FULL") != "1":
-                    compiler.precompile(plain, False, standard_headers(), folder)
+                    compiler.precompile(plain, False, standard_headers(), directory)
                 if "tests" in parts:  # GoogleTest's headers take half of the time of most tests
-                    compiler.precompile(plain, True, ("gmock/gmock.h", "gtest/gtest.h"), folder)
+                    compiler.precompile(plain, True, ("gmock/gmock.h", "gtest/gtest.h"), directory)
                 for part in parts:
                     warnings, errors = check(compiler, work[part], options.jobs, reported)
                     cells = compiler.command[-1], standard, part, len(work[part]), warnings, errors, round(cpu_seconds() - before)

@@ -14,18 +14,18 @@ cross_configure() { # preset; nonzero on failure
 }
 
 cross_test() { # preset, results file, 1: also the drop-in's ABI tests
-  local targets=(cpu_test copy_test copy_conformance_test) pattern='^(cpu_test|copy_test|copy_conformance_test)/' folder
+  local targets=(cpu_test copy_test copy_conformance_test) pattern='^(cpu_test|copy_test|copy_conformance_test)/' directory
   if [ "$3" = 1 ]; then
     # The layouts and the C program are only compiled: the emulated device needs mremap to duplicate a
     # mapping, which qemu-user does not support.
     targets+=(gdrapi gdrkit gdrkit_shmem gdrkit_gdrapi_layout gdrkit_abi_consumer abi_libraries_test)
     pattern='^((cpu_test|copy_test|copy_conformance_test|abi_libraries_test)/|abi/interface$)'
   fi
-  folder=$(folder_of "$1")
+  directory=$(directory_of "$1")
   cross_configure "$1"
   compile "$1" "${targets[@]}"
   rm -f "$2"
-  ctest --test-dir "$folder" --parallel "$(jobs_here)" --output-on-failure --no-tests=error -R "$pattern" --output-junit "$2" | without_passed
+  ctest --test-dir "$directory" --parallel "$(jobs_here)" --output-on-failure --no-tests=error -R "$pattern" --output-junit "$2" | without_passed
 }
 
 cross_lacks() { # preset: prints the missing Debian packages
@@ -35,7 +35,7 @@ cross_lacks() { # preset: prints the missing Debian packages
   packages_of_missing debian | tr '\n' ' '
 }
 
-run_cross_tests() { # results folder, 1: the full range; true unless a test failed
+run_cross_tests() { # results directory, 1: the full range; true unless a test failed
   local failed=0 preset lacks presets=arm64
   [ "$2" = 0 ] || presets=$cross_architectures
   for preset in $presets; do

@@ -4,9 +4,9 @@
 # Tests in clean Debian systems: the commands of the documentation, the run-time image, and the whole test suite with other
 # compilers and libraries than this machine's. Also builds the documentation site.
 
-container_folder=${GDRKIT_CONTAINER_FOLDER:-/var/tmp/gdrkit-containers}
+container_directory=${GDRKIT_CONTAINER_DIRECTORY:-/var/tmp/gdrkit-containers}
 distributions=${GDRKIT_DISTRIBUTIONS:-bookworm trixie} # Debian 12 and 13
-distributions_folder=${GDRKIT_DISTRIBUTIONS_FOLDER:-/var/tmp/gdrkit-distributions}
+distributions_directory=${GDRKIT_DISTRIBUTIONS_DIRECTORY:-/var/tmp/gdrkit-distributions}
 
 build_docs() {
   provide "${needs_of_docs[@]}"
@@ -17,20 +17,20 @@ build_docs() {
 }
 
 # Runs the commands of README and docs, unchanged (tests/package/run_pages.sh).
-run_doc_tests() { # folder for the JUnit file; true unless a test failed
-  local folder=$root/build/doc-tests line name cases="" failed=0
-  mkdir -p "$1" "$folder"
+run_doc_tests() { # directory for the JUnit file; true unless a test failed
+  local directory=$root/build/doc-tests line name cases="" failed=0
+  mkdir -p "$1" "$directory"
   if [ "$(id -u)" -ne 0 ] || ! has_administrators_tool debootstrap; then
     write_skip docs "the tests of the documented commands require root and debootstrap, to make a clean Debian system" >"$1/docs.xml"
     echo "skipped: making a Debian system requires root and debootstrap (Debian: debootstrap)"
     return 0
   fi
   print_step "running the commands of README and docs in a clean Debian"
-  rm -rf "$folder/files"
-  python3 -B scripts/doc_commands.py "$folder/files"
-  GDRKIT_DEBIAN_FILES=$folder/files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$folder/debian}" \
-    bash tests/package/run_pages.sh /root/files 2>&1 | tee "$folder/log"
-  grep -x "all pages ran" "$folder/log" >/dev/null || echo "FAIL docs: the pages did not finish" >>"$folder/log"
+  rm -rf "$directory/files"
+  python3 -B scripts/doc_commands.py "$directory/files"
+  GDRKIT_DEBIAN_FILES=$directory/files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_DIRECTORY:-$directory/debian}" \
+    bash tests/package/run_pages.sh /root/files 2>&1 | tee "$directory/log"
+  grep -x "all pages ran" "$directory/log" >/dev/null || echo "FAIL docs: the pages did not finish" >>"$directory/log"
   while read -r line; do
     name=${line#* }
     case "$line" in
@@ -40,7 +40,7 @@ run_doc_tests() { # folder for the JUnit file; true unless a test failed
         cases+="<testcase name=\"docs.${name%%: *}\" status=\"fail\"><failure message=\"see the output\"/></testcase>"
         ;;
     esac
-  done < <(grep -E '^(PASS|FAIL) ' "$folder/log")
+  done < <(grep -E '^(PASS|FAIL) ' "$directory/log")
   printf '<testsuite name="docs">%s</testsuite>\n' "$cases" >"$1/docs.xml"
   return "$failed"
 }
@@ -61,26 +61,26 @@ run_tests_of_containers() {
     note "skipped: the run-time image: $why"
     return 0
   fi
-  print_step "building the run-time image's files in a clean Debian, in $container_folder (the last commit; about 10 minutes on two cores)"
-  bash scripts/clean_debian.sh "$container_folder" packaging/containers/image.sh build /root/gdrkit /image || return 1
+  print_step "building the run-time image's files in a clean Debian, in $container_directory (the last commit; about 10 minutes on two cores)"
+  bash scripts/clean_debian.sh "$container_directory" packaging/containers/image.sh build /root/gdrkit /image || return 1
   make_image_root || return 1
   print_step "testing the run-time image"
-  GDRKIT_IMAGE_ROOT=$container_folder/image GDRKIT_FULL=1 GDRKIT_BIN=$root/build/bin PYTHONPATH=$root/tests/support \
+  GDRKIT_IMAGE_ROOT=$container_directory/image GDRKIT_FULL=1 GDRKIT_BIN=$root/build/bin PYTHONPATH=$root/tests/support \
     python3 -B tests/containers/container_test.py
 }
 
 # Performs the Containerfile's second stage on the base of the first one.
 make_image_root() {
-  local image=$container_folder/image
+  local image=$container_directory/image
   print_step "making the run-time image"
   rm -rf "$image"
-  cp -a --reflink=auto "$container_folder/base" "$image"
+  cp -a --reflink=auto "$container_directory/base" "$image"
   rm "$image/.is_complete"
   cp -L /etc/resolv.conf "$image/etc/resolv.conf"
   cp packaging/containers/image.sh "$image/tmp/image.sh"
   chroot "$image" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 /tmp/image.sh prepare >/dev/null || return 1
   rm "$image/tmp/image.sh"
-  cp -a "$container_folder/system/image/." "$image/"
+  cp -a "$container_directory/system/image/." "$image/"
   # Mount points of the tests: runtimes create them, but a read-only root does not allow it.
   mkdir -p "$image/host" "$image/metrics"
 }
@@ -108,9 +108,9 @@ run_tests_of_distributions() {
   [ "$sanitizers" = 1 ] || arguments+=(--no-sanitizers)
   mkdir -p build
   for release in $distributions; do
-    print_step "testing the last commit on a clean Debian $release, in $distributions_folder/$release"
+    print_step "testing the last commit on a clean Debian $release, in $distributions_directory/$release"
     code=0
-    { time bash scripts/clean_debian.sh --release "$release" "$distributions_folder/$release" ./run test "${arguments[@]}" 2>&1 |
+    { time bash scripts/clean_debian.sh --release "$release" "$distributions_directory/$release" ./run test "${arguments[@]}" 2>&1 |
       tee "build/$release.log"; } 2>"build/$release.times" || code=$?
     echo "$code" >"build/$release.code"
   done

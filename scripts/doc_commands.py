@@ -4,7 +4,7 @@
 """Writes one bash script for each page of README and docs that has commands, and `pages`, which lists them. README
 comes first, since the others use what it installs. The commands are those of the page, unchanged, in its order and in
 one shell (tests/tidy/check_commands.py describes the markers).
-usage: doc_commands.py FOLDER [PAGE...]"""
+usage: doc_commands.py DIRECTORY [PAGE...]"""
 import os
 import shlex
 import sys
@@ -41,16 +41,16 @@ def script_of(page):
 
 
 def main():
-    folder, pages = sys.argv[1], sys.argv[2:]
-    os.makedirs(folder, exist_ok=True)
+    directory, pages = sys.argv[1], sys.argv[2:]
+    os.makedirs(directory, exist_ok=True)
     pages = pages or sorted(filter(check_commands.is_page, repo.own_files(ROOT)), key=lambda page: (page != "README.md", page))
-    with open(os.path.join(folder, "pages"), "w", encoding="utf-8") as listing:
+    with open(os.path.join(directory, "pages"), "w", encoding="utf-8") as listing:
         for page in pages:
             text, count = script_of(page)
             if count == 0:
                 continue
             name = page.replace("/", "_") + ".sh"
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
                 file.write(text)
             listing.write(f"{name} {page} {count}\n")
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Builds the documentation as one HTML site from the public headers and the Markdown pages, with doxygen (docs/Doxyfile).
-usage: doc_site.py OUT     OUT: a folder; the site is OUT/html/index.html
+usage: doc_site.py OUT     OUT: a directory; the site is OUT/html/index.html
 
 doxygen 1.9.4 and newer versions resolve links between Markdown pages differently. So this script writes pages whose links are file names
 of the site, and a menu that follows docs/README.md: each of its sections is a menu, and each link in a table of it an entry."""

@@ -37,8 +37,8 @@ def compile_bitcode(architecture):
     assembly = re.sub(r", !srcloc !\d+", "", assembly)  # places of inline assembly, which change with comments
     # Module flags of clang conflict with those of the module that links the library.
     assembly = re.sub(r"(?m)^(?:!llvm\.(?:module\.flags|ident) = |source_filename = ).*\n", "", assembly)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "library.bc")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "library.bc")
         output_of(COMPILER, "-x", "ir", "-", "--target=nvptx64-nvidia-cuda", "-Wno-override-module", "-O0", "-emit-llvm", "-c", "-o", path,
                   input=assembly.encode())
         with open(path, "rb") as file:

@@ -68,11 +68,11 @@ def write_archive(path, files):
 
 
 def find_tool(name):
-    folders = [os.environ.get(variable, "") for variable in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
+    directories = [os.environ.get(variable, "") for variable in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
     found = shutil.which(name)
-    for folder in folders:
-        candidate = os.path.join(folder, "bin", name)
-        if found is None and folder and os.access(candidate, os.X_OK):
+    for directory in directories:
+        candidate = os.path.join(directory, "bin", name)
+        if found is None and directory and os.access(candidate, os.X_OK):
             found = candidate
     if found is None:
         raise CannotRun(f"no {name} (CUDA toolkit) in PATH or /usr/local/cuda/bin")
@@ -118,11 +118,11 @@ def architectures(ptxas):
 
 def accepts(ptxas, text, architecture):
     """Returns ptxas's error output, or "" if it compiles the text for sm_<architecture>; the quickest level accepts the same instructions."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "gpu_kernels.ptx")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "gpu_kernels.ptx")
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
-        command = [ptxas, "-O0", f"-arch=sm_{architecture}", path, "-o", os.path.join(folder, "out")]
+        command = [ptxas, "-O0", f"-arch=sm_{architecture}", path, "-o", os.path.join(directory, "out")]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if ended.returncode == 0 else ended.stdout + ended.stderr or f"exit code {ended.returncode}"
 
@@ -150,8 +150,8 @@ def compile_ptx(image):
     nvcc, ptxas = find_tool("nvcc"), find_tool("ptxas")
     oldest = min(int(number) for number in re.findall(r"compute_(\d+)", output_of(nvcc, "--list-gpu-arch"))
                  if int(number) >= OLDEST_TARGET)
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "out.ptx")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "out.ptx")
         output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", *options,
                   source, "-o", path)
         with open(path, encoding="ascii") as file:

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs the tests and measurements that require a GPU and stores each output, with machine, driver, command and date, in
-# a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote gdr_copy engines python
+# a directory.
+# usage: scripts/gpu_results.sh BUILD_DIRECTORY OUTPUT_DIRECTORY [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote gdr_copy engines python
 set -u
 
 # Each test of a GoogleTest program runs in its own process: CUDA does not survive a fork.
@@ -183,7 +183,7 @@ for part in $parts; do
       keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/python"
       ;;
     python)
-      # The wheel made by "./run test python", in its own folder; NumPy, PyTorch and pytest are those of the machine.
+      # The wheel made by "./run test python", in its own directory; NumPy, PyTorch and pytest are those of the machine.
       wheel=${WHEEL:-$(find "$here/dist" -name 'gdrkit-*manylinux*.whl' 2>/dev/null | sort | tail -n 1)}
       site=$(mktemp -d)
       keep python_install 120 python3 -m pip install --no-index --no-deps --target "$site" "${wheel:-missing: a wheel in dist/}"

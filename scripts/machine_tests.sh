@@ -8,7 +8,7 @@ kernel_tests_id=""
 kernel_tests_log=build/kernel_tests.log
 
 # Starts them in the background, as one process group. The machine leaves processor time to builds at the same time.
-start_kernel_tests() { # folder for the JUnit files, 1: the full range
+start_kernel_tests() { # directory for the JUnit files, 1: the full range
   local options=()
   [ "$2" = 0 ] || options+=(--full)
   GDRKIT_OFFLINE=${offline:-0} setsid bash kernel/rig/run.sh "${options[@]}" "$1" >"$kernel_tests_log" 2>&1 &
@@ -25,7 +25,7 @@ finish_kernel_tests() { # true unless a test failed
   return "$status"
 }
 
-run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
+run_kernel_tests() { # directory for the JUnit files, 1: the full range; true unless a test failed
   start_kernel_tests "$@"
   finish_kernel_tests
 }
@@ -39,7 +39,7 @@ run_tests_of_kernel() {
   run_and_summarise 'kernel*.xml' run_kernel_tests "$full"
 }
 
-run_rdma_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
+run_rdma_tests() { # directory for the JUnit files, 1: the full range; true unless a test failed
   local options=()
   [ "$2" = 0 ] || options+=(--full)
   print_step "testing gdrkit perftest over soft RDMA in a virtual machine"

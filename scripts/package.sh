@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # The command package: makes debs by debhelper, rpms by rpmbuild, and an archive with its own installer, in
-# dist/packages. All come from one copy of the sources and one folder of objects in it. Each package contains one
+# dist/packages. All come from one copy of the sources and one directory of objects in it. Each package contains one
 # component of cmake --install.
 #   GDRKIT_PACKAGE_VERSION   version of the packages (default: the project's)
 #   GDRKIT_PACKAGE_KINDS     which of deb, rpm, archive to make (default: all)
-#   GDRKIT_PACKAGE_LINUX     headers folder of a Linux: also makes packages of modules for it; dkms_prepare.sh finds the driver
+#   GDRKIT_PACKAGE_LINUX     headers directory of a Linux: also makes packages of modules for it; dkms_prepare.sh finds the driver
 #   GDRKIT_PACKAGE_SIGN_KEY, GDRKIT_PACKAGE_SIGN_CERTIFICATE   files to sign these modules with
 
 package_objects=""
@@ -56,39 +56,39 @@ copy_sources_of_packages() { # version
   fi
 }
 
-# Sets GDRKIT_PREBUILT, a folder with the modules, and GDRKIT_PREBUILT_LINUX.
+# Sets GDRKIT_PREBUILT, a directory with the modules, and GDRKIT_PREBUILT_LINUX.
 build_modules_of_packages() {
-  local headers=$GDRKIT_PACKAGE_LINUX folder=$root/build-package/modules name
+  local headers=$GDRKIT_PACKAGE_LINUX directory=$root/build-package/modules name
   [ -r "$headers/include/generated/utsrelease.h" ] ||
-    die "cannot use GDRKIT_PACKAGE_LINUX=$headers: include/generated/utsrelease.h is missing; use the headers folder of a Linux build"
+    die "cannot use GDRKIT_PACKAGE_LINUX=$headers: include/generated/utsrelease.h is missing; use the headers directory of a Linux build"
   GDRKIT_PREBUILT_LINUX=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$headers/include/generated/utsrelease.h")
   if [ -n "${GDRKIT_PACKAGE_SIGN_KEY:-}" ]; then find_signing_key "$headers"; fi
   print_step "building the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
-  rm -rf "$folder"
-  mkdir -p "$folder"
+  rm -rf "$directory"
+  mkdir -p "$directory"
   # Builds the files that DKMS would build, by the commands of dkms.conf.
-  DESTDIR=$folder/source cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
+  DESTDIR=$directory/source cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
   # shellcheck disable=SC1091,SC2034 # dkms.conf reads these
   (
-    cd "$folder"/source/src/gdrkit-*
+    cd "$directory"/source/src/gdrkit-*
     kernelver=$GDRKIT_PREBUILT_LINUX kernel_source_dir=$headers
     source ./dkms.conf
     bash ./dkms_prepare.sh "$kernelver" "$kernel_source_dir"
     # The build ID covers everything that is compiled, including the paths in debug information.
     export KCFLAGS="${KCFLAGS:-} -ffile-prefix-map=$PWD=."
-    eval "${MAKE[0]}" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; exit 1; }
+    eval "${MAKE[0]}" >"$directory/build.log" 2>&1 || { tail -n 20 "$directory/build.log"; exit 1; }
     for name in "${BUILT_MODULE_NAME[@]}"; do
-      cp "$name/$name.ko" "$folder/"
-      strip --strip-debug "$folder/$name.ko"
+      cp "$name/$name.ko" "$directory/"
+      strip --strip-debug "$directory/$name.ko"
       [ -z "${GDRKIT_PACKAGE_SIGN_KEY:-}" ] ||
-        "$headers/scripts/sign-file" sha256 "$GDRKIT_PACKAGE_SIGN_KEY" "$GDRKIT_PACKAGE_SIGN_CERTIFICATE" "$folder/$name.ko" || exit 1
+        "$headers/scripts/sign-file" sha256 "$GDRKIT_PACKAGE_SIGN_KEY" "$GDRKIT_PACKAGE_SIGN_CERTIFICATE" "$directory/$name.ko" || exit 1
     done
   ) || die "cannot build the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
-  export GDRKIT_PREBUILT_LINUX GDRKIT_PREBUILT=$folder
+  export GDRKIT_PREBUILT_LINUX GDRKIT_PREBUILT=$directory
 }
 
-# Makes the paths of the key and certificate absolute: the modules are built in another folder.
-find_signing_key() { # headers folder
+# Makes the paths of the key and certificate absolute: the modules are built in another directory.
+find_signing_key() { # headers directory
   local variable
   GDRKIT_PACKAGE_SIGN_CERTIFICATE=${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?set it to the certificate of GDRKIT_PACKAGE_SIGN_KEY}
   for variable in GDRKIT_PACKAGE_SIGN_KEY GDRKIT_PACKAGE_SIGN_CERTIFICATE; do
@@ -128,7 +128,7 @@ make_rpms() {
   fi
   [ -z "$package_python" ] || defines+=(--define "gdrkit_python $package_python")
   rm -rf "$top"
-  # -D _lib: the library folder of Fedora, RHEL and SLES, independent of this machine. --nodeps: Debian's packages
+  # -D _lib: the library directory of Fedora, RHEL and SLES, independent of this machine. --nodeps: Debian's packages
   # provide the build dependencies here.
   (cd "$package_source" && rpmbuild -bb --build-in-place --nodeps --define "_topdir $top" --define "_lib lib64" \
     --define "_libdir /usr/lib64" --define "_buildhost gdrkit" \
@@ -140,26 +140,26 @@ make_rpms() {
   find "$top/RPMS" -name '*.rpm' -exec mv {} "$root/dist/packages/" \;
 }
 
-packed() { # folder, name in it
+packed() { # directory, name in it
   tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
     --anchored --exclude="$2/debian" --exclude="$2/objects" -cf - "$2" | gzip -9n
 }
 
 # The archive: relocatable programs and libraries, with a short installer.
 make_archives() { # version
-  local name=gdrkit-$1-linux-$(uname -m) folder
+  local name=gdrkit-$1-linux-$(uname -m) directory
   print_step "making the archive $name.tar.gz"
-  folder=$root/build-package/$name
-  rm -rf "$folder"
+  directory=$root/build-package/$name
+  rm -rf "$directory"
   configure_packages -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_SKIP_INSTALL_RPATH=OFF
-  cmake --install "$package_objects" --prefix "$folder/files" >/dev/null
-  find "$folder/files" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip --strip-unneeded {} +
-  DESTDIR=$folder/modules cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
-  mkdir -p "$folder/files/share/gdrkit"
-  cp packaging/archive/uninstall.sh "$folder/files/share/gdrkit/"
-  cp packaging/archive/install.sh LICENSE README.md "$folder/"
+  cmake --install "$package_objects" --prefix "$directory/files" >/dev/null
+  find "$directory/files" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip --strip-unneeded {} +
+  DESTDIR=$directory/modules cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
+  mkdir -p "$directory/files/share/gdrkit"
+  cp packaging/archive/uninstall.sh "$directory/files/share/gdrkit/"
+  cp packaging/archive/install.sh LICENSE README.md "$directory/"
   packed "$root/build-package" "$name" >"$root/dist/packages/$name.tar.gz"
-  rm -rf "$folder"
+  rm -rf "$directory"
 }
 
 find_python_of_packages() {

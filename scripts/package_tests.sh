@@ -39,21 +39,21 @@ package_check() { # name, tool that it requires, command...
   fi
 }
 
-# Makes the packages from a copy of the tree in another folder, so that a path in a package causes a difference.
-packages_made_elsewhere() { # folder, environment...
-  local folder=$1
+# Makes the packages from a copy of the tree in another directory, so that a path in a package causes a difference.
+packages_made_elsewhere() { # directory, environment...
+  local directory=$1
   shift
-  mkdir -p "$folder"
-  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$folder"
-  [ ! -d third_party ] || cp -r third_party "$folder/"
-  if [ -d build-package/python-venv ]; then mkdir -p "$folder/build-package" && cp -a build-package/python-venv "$folder/build-package/"; fi
-  (cd "$folder" && env "$@" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" ./run package --offline) >"$folder.log" 2>&1 || {
-    tail -n 20 "$folder.log"
+  mkdir -p "$directory"
+  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$directory"
+  [ ! -d third_party ] || cp -r third_party "$directory/"
+  if [ -d build-package/python-venv ]; then mkdir -p "$directory/build-package" && cp -a build-package/python-venv "$directory/build-package/"; fi
+  (cd "$directory" && env "$@" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" ./run package --offline) >"$directory.log" 2>&1 || {
+    tail -n 20 "$directory.log"
     return 1
   }
 }
 
-test_reproducible() { # folder
+test_reproducible() { # directory
   local differ
   if packages_made_elsewhere "$1"; then
     differ=$(diff <(cd dist/packages && sha256sum -- *) <(cd "$1/dist/packages" && sha256sum -- *)) && package_result reproducible pass ||
@@ -88,7 +88,7 @@ test_rpms_hold_what_debs_hold() {
   if [ -z "$differ" ] && [ "$count" -ge 6 ]; then package_result rpm_contents pass; else package_result rpm_contents fail "$differ"; fi
 }
 
-in_system() { # root folder, command...
+in_system() { # root directory, command...
   # shellcheck disable=SC2016 # expanded inside
   unshare --mount --pid --fork --propagation private bash -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
     exec chroot "$0" /usr/bin/env -i GDRKIT_BACKEND=emulated PATH=/opt/gdrkit/bin:/usr/bin:/bin "$@"' "$@" 2>&1
@@ -96,7 +96,7 @@ in_system() { # root folder, command...
 
 # Tests that shipped files run on glibc 2.28 and newer: checks the versions of all symbols, and runs the archive's
 # programs on Debian 11 (2.31).
-test_old_glibc() { # folder
+test_old_glibc() { # directory
   local output file kind
   mkdir -p "$1/archive" "$1/rpms" "$1/debs"
   tar -xzf "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" -C "$1/archive"
@@ -118,7 +118,7 @@ test_old_glibc() { # folder
 
 # Provides the Linux headers of the kernel modules' tests, and a fake driver source that has only the symbol versions
 # of the fake provider.
-find_linux_of_modules() { # folder for the driver
+find_linux_of_modules() { # directory for the driver
   local downloads=$root/build/kernel/packages linux_release="" linux_headers="" why_not="" symvers
   # shellcheck source=kernel/rig/packages.sh
   source kernel/rig/packages.sh
@@ -132,7 +132,7 @@ find_linux_of_modules() { # folder for the driver
 }
 
 # Tests the installed program on the installed module, in a virtual machine.
-test_in_machine() { # folder, folder for the JUnit file
+test_in_machine() { # directory, directory for the JUnit file
   local tree=$1/installed deb
   mkdir -p "$tree" "$1/machine"
   for deb in dist/packages/*.deb; do dpkg-deb -x "$deb" "$tree"; done
@@ -145,7 +145,7 @@ test_in_machine() { # folder, folder for the JUnit file
 }
 
 # Runs the command of docs/packages.md; with relative paths, as there.
-make_signing_key() { # folder
+make_signing_key() { # directory
   local key=${1#"$root"/}/key.pem certificate=${1#"$root"/}/cert.pem command
   command=$(sed -n 's/ *#.*//; s/^\(openssl req .*\)/\1/p' docs/packages.md)
   (cd "$1" && eval "$command") >"$1/key.log" 2>&1 && [ -e "$certificate" ] || {
@@ -155,7 +155,7 @@ make_signing_key() { # folder
   export GDRKIT_PACKAGE_SIGN_KEY=$key GDRKIT_PACKAGE_SIGN_CERTIFICATE=$certificate
 }
 
-test_in_fresh_debian() { # folder
+test_in_fresh_debian() { # directory
   local files=$1/files name line
   mkdir -p "$files/new" "$files/old" "$files/modules"
   cp dist/packages/*.deb "$files/new/"
@@ -164,7 +164,7 @@ test_in_fresh_debian() { # folder
   cp "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" "$files/archive.tar.gz"
   project_version >"$files/version"
   [ ! -e "$1/cert.pem" ] || cp "$1/cert.pem" "$files/"
-  GDRKIT_DEBIAN_FILES=$files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$1/debian}" \
+  GDRKIT_DEBIAN_FILES=$files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_DIRECTORY:-$1/debian}" \
     bash tests/package/in_debian.sh /root/files 2>&1 | tee "$1/debian.log"
   while read -r line; do
     name=${line#* }
@@ -176,41 +176,41 @@ test_in_fresh_debian() { # folder
   grep -x "all tests of the packages ran" "$1/debian.log" >/dev/null || package_result in_debian fail "the tests did not finish"
 }
 
-run_package_tests() { # folder for the JUnit file
-  local folder=$root/build-package/tests
-  rm -rf "$folder"
-  mkdir -p "$folder" "$1"
+run_package_tests() { # directory for the JUnit file
+  local directory=$root/build-package/tests
+  rm -rf "$directory"
+  mkdir -p "$directory" "$1"
   if [ "$(id -u)" -ne 0 ] || ! has_administrators_tool debootstrap; then
     write_skip package "the tests of the packages require root and debootstrap, to make a fresh Debian system" >"$1/package.xml"
     echo "skipped: making a Debian system requires root and debootstrap (Debian: debootstrap)"
     return 0
   fi
   step "fetching the headers of Debian's Linux, and building a fake of NVIDIA's driver"
-  if find_linux_of_modules "$folder/driver"; then
-    make_signing_key "$folder"
+  if find_linux_of_modules "$directory/driver"; then
+    make_signing_key "$directory"
   else
     package_result modules_built_before skip "cannot fetch the headers of Debian's Linux"
   fi
   step "making the packages"
   make_packages
   [ -n "$package_python" ] || package_result python_package skip "cannot make python3-gdrkit"
-  step "making them again in another folder, to compare the bytes"
-  test_reproducible "$folder/elsewhere"
+  step "making them again in another directory, to compare the bytes"
+  test_reproducible "$directory/elsewhere"
   step "linting"
   package_check lintian lintian lintian --fail-on error dist/packages/*.deb
   package_check rpmlint rpmlint lint_rpms
   test_rpms_hold_what_debs_hold
-  test_old_glibc "$folder/old_glibc"
-  package_check rpms_with_dnf dnf bash tests/package/with_dnf.sh dist/packages "$folder/dnf"
+  test_old_glibc "$directory/old_glibc"
+  package_check rpms_with_dnf dnf bash tests/package/with_dnf.sh dist/packages "$directory/dnf"
   step "making the packages of an older version"
-  rm -rf "$folder/elsewhere"
-  packages_made_elsewhere "$folder/elsewhere" GDRKIT_PACKAGE_VERSION=0.0.9 GDRKIT_PACKAGE_KINDS=deb GDRKIT_PACKAGE_LINUX= ||
+  rm -rf "$directory/elsewhere"
+  packages_made_elsewhere "$directory/elsewhere" GDRKIT_PACKAGE_VERSION=0.0.9 GDRKIT_PACKAGE_KINDS=deb GDRKIT_PACKAGE_LINUX= ||
     package_result older_version fail "cannot make its packages"
   step "installing the packages in a fresh Debian system"
-  test_in_fresh_debian "$folder"
+  test_in_fresh_debian "$directory"
   if [ -n "${GDRKIT_PACKAGE_LINUX:-}" ]; then
     step "testing the installed program on the installed kernel module in a virtual machine"
-    test_in_machine "$folder" "$1"
+    test_in_machine "$directory" "$1"
   fi
   step "done"
   printf '<testsuite name="package">%s</testsuite>\n' "$package_cases" >"$1/package.xml"

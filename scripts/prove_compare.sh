@@ -7,7 +7,7 @@
 # The build's tests/bin/libslow_copies.so, loaded before libgdrapi, injects the slowdown. Takes about 3 minutes on an
 # H200.
 # The last line is the verdict: PROVEN (exit code 0) or NOT PROVEN (1).
-# usage: scripts/prove_compare.sh BUILD_FOLDER [RUNS] [bench options...]   RUNS: 10 if not given; options: --quick
+# usage: scripts/prove_compare.sh BUILD_DIRECTORY [RUNS] [bench options...]   RUNS: 10 if not given; options: --quick
 set -u
 
 if [ $# -lt 1 ] || [ ! -x "$1/bin/gdrkit" ] || [ ! -e "$1/tests/bin/libslow_copies.so" ]; then
@@ -27,17 +27,17 @@ case " ${options[*]} " in
   *) copies=(--only copies) ;;
 esac
 slowdowns=(4096:10:to_device 32768:10:to_device 32768:10:from_device 262144:10:from_device 2097152:10:to_device)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
 
 compare() { # name, more options: returns the exit code of the comparison; stores its output
   local name=$1
   shift
-  "$program" bench --quiet "${options[@]}" --compare "$folder/base.json" "$@" >"$folder/$name.txt" 2>&1
+  "$program" bench --quiet "${options[@]}" --compare "$directory/base.json" "$@" >"$directory/$name.txt" 2>&1
 }
 
-"$program" bench --quiet "${options[@]}" --json "$folder/base.json" >"$folder/base.txt" 2>&1 || {
-  cat "$folder/base.txt"
+"$program" bench --quiet "${options[@]}" --json "$directory/base.json" >"$directory/base.txt" 2>&1 || {
+  cat "$directory/base.txt"
   echo "NOT PROVEN: cannot record a base"
   exit 1
 }
@@ -53,15 +53,15 @@ for ((run = 1; run <= runs; run++)); do
     2)
       unjudged=$((unjudged + 1))
       echo "same build, run $run of $runs: NO VERDICT ($SECONDS s)"
-      grep -A5 -E '^NO VERDICT|^gdrkit bench:' "$folder/same$run.txt" | sed 's/^/    /'
+      grep -A5 -E '^NO VERDICT|^gdrkit bench:' "$directory/same$run.txt" | sed 's/^/    /'
       ;;
     *)
       alarms=$((alarms + 1))
       echo "same build, run $run of $runs: FALSE ALARM (exit code $code, $SECONDS s)"
-      grep -E '^SLOWER|^gdrkit bench:' "$folder/same$run.txt" | sed 's/^/    /'
+      grep -E '^SLOWER|^gdrkit bench:' "$directory/same$run.txt" | sed 's/^/    /'
       ;;
   esac
-  grep -E '^slower once|^the two runs differ' "$folder/same$run.txt" | sed 's/^/    /'
+  grep -E '^slower once|^the two runs differ' "$directory/same$run.txt" | sed 's/^/    /'
 done
 
 missed=0
@@ -69,15 +69,15 @@ for slowdown in "${slowdowns[@]}"; do
   IFS=: read -r size percent direction <<<"$slowdown"
   LD_PRELOAD=$slow_copies SLOW_COPIES=$slowdown compare injected "${copies[@]}"
   code=$?
-  if [ "$code" -eq 1 ] && grep -q "^SLOWER *copies/$direction/mapping at $size " "$folder/injected.txt"; then
+  if [ "$code" -eq 1 ] && grep -q "^SLOWER *copies/$direction/mapping at $size " "$directory/injected.txt"; then
     echo "found: $percent % at $size bytes $direction ($SECONDS s)"
   else
     missed=$((missed + 1))
     echo "MISSED: $percent % at $size bytes $direction (exit code $code, $SECONDS s)"
-    grep -E '^slower once|^unresolved|^[0-9]+ points? cannot be judged|^gdrkit bench:' "$folder/injected.txt" | sed 's/^/    /'
+    grep -E '^slower once|^unresolved|^[0-9]+ points? cannot be judged|^gdrkit bench:' "$directory/injected.txt" | sed 's/^/    /'
   fi
-  grep -E '^SLOWER' "$folder/injected.txt" | sed 's/^/    /'
-  others=$(grep '^SLOWER' "$folder/injected.txt" | grep -vc "copies/$direction/mapping at $size ")
+  grep -E '^SLOWER' "$directory/injected.txt" | sed 's/^/    /'
+  others=$(grep '^SLOWER' "$directory/injected.txt" | grep -vc "copies/$direction/mapping at $size ")
   if [ "$others" -ne 0 ]; then
     alarms=$((alarms + 1))
     echo "    FALSE ALARM at $others other points"

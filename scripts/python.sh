@@ -39,20 +39,20 @@ provide_python() {
   note "the Python package is not built: $why"
 }
 
-make_python_venv() { # interpreter, folder, packages...
-  local interpreter=$1 folder=$2
+make_python_venv() { # interpreter, directory, packages...
+  local interpreter=$1 directory=$2
   shift 2
   PYTHON=$interpreter has_python_headers || {
     echo "Python's headers are missing (Debian: python3-dev)"
     return 1
   }
-  "$interpreter" -m venv "$folder" &&
-    "$folder/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install "$@"
+  "$interpreter" -m venv "$directory" &&
+    "$directory/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install "$@"
 }
 
-# For ./run package: the system's Python, which python3-gdrkit is for, with its own nanobind or one in a build folder.
+# For ./run package: the system's Python, which python3-gdrkit is for, with its own nanobind or one in a build directory.
 # Prints the interpreter; on failure prints the reason and returns 1.
-python_of_packages() { # folder
+python_of_packages() { # directory
   local why interpreter
   for interpreter in "$1/bin/python" /usr/bin/python3; do
     can_build_python "$interpreter" && echo "$interpreter" && return 0

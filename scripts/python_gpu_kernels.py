@@ -108,7 +108,7 @@ class CudaCode(Way):
         if nvcc:
             module = cupy.RawModule(path=self.compile(nvcc))
         else:
-            module = cupy.RawModule(code=SOURCE, options=("-std=c++17", *(f"-I{folder}" for folder in shmem.include_path())))
+            module = cupy.RawModule(code=SOURCE, options=("-std=c++17", *(f"-I{directory}" for directory in shmem.include_path())))
         self.functions = {name: module.get_function(name) for name in (*LOOPS, "ping_pong")}
         self.hold = module.get_function("hold")
         shmem.init_module(module)
@@ -116,12 +116,12 @@ class CudaCode(Way):
 
     @staticmethod
     def compile(nvcc):
-        folder = Path(tempfile.mkdtemp())
-        (folder / "loops.cu").write_text(SOURCE, encoding="utf-8")
+        directory = Path(tempfile.mkdtemp())
+        (directory / "loops.cu").write_text(SOURCE, encoding="utf-8")
         architecture = f"sm_{cupy.cuda.Device().compute_capability}"
         subprocess.run([nvcc, "-cubin", "-std=c++17", "-O3", "-DGDRKIT_SHMEM_MODULE", f"-arch={architecture}",
-                        f"-I{shmem.include_path()[0]}", "-o", folder / "loops.cubin", folder / "loops.cu"], check=True)
-        return str(folder / "loops.cubin")
+                        f"-I{shmem.include_path()[0]}", "-o", directory / "loops.cubin", directory / "loops.cu"], check=True)
+        return str(directory / "loops.cubin")
 
     def launch(self, function, threads, size_bytes, n, base, is_first):
         target, source, signal = self.arrays
@@ -259,10 +259,10 @@ def make_ways(memory, nvcc, pe):
 def measure(nvcc, rounds):
     pe = shmem.my_pe()
     cupy.cuda.Device(shmem.info().device).use()
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "numba_loops.py").write_text(NUMBA_LOOPS, encoding="utf-8")
-        (Path(folder) / "triton_loops.py").write_text(TRITON_LOOPS, encoding="utf-8")
-        sys.path.append(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        (Path(directory) / "numba_loops.py").write_text(NUMBA_LOOPS, encoding="utf-8")
+        (Path(directory) / "triton_loops.py").write_text(TRITON_LOOPS, encoding="utf-8")
+        sys.path.append(directory)
         memory = (*(shmem.zeros(count, "uint64") for count in (8192, 8192, 1)), (pe + 1) % shmem.n_pes())
         ways = make_ways(memory, nvcc, pe)
         times = {(operation, way): [] for operation, (function, *_) in OPERATIONS.items() for way in ways if function in ways[way].functions}

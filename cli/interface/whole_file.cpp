@@ -59,9 +59,9 @@ std::string target_of(const std::string& path) {
   return error ? path : target.string();
 }
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
+std::string directory_of(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  return directory.empty() ? "." : directory;
 }
 
 void write_directly(const std::string& path, const std::string& content) {
@@ -88,7 +88,7 @@ void check_can_write(const std::string& path) {
   struct stat status {};
   const bool is_there = ::stat(target.c_str(), &status) == 0;
   if (is_there && S_ISDIR(status.st_mode)) reject(cannot(path, EISDIR));
-  const std::string& asked = is_there && !S_ISREG(status.st_mode) ? target : folder_of(target);
+  const std::string& asked = is_there && !S_ISREG(status.st_mode) ? target : directory_of(target);
   if (::access(asked.c_str(), W_OK) != 0) reject(cannot(path, errno));
 }
 

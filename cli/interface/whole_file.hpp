@@ -11,8 +11,8 @@ namespace gdrkit::cli {
 /// nothing.
 void check_can_write(const std::string& path);
 
-/// Writes a temporary file in the same folder and renames it to `path`: readers see the old or the new content, and an
-/// interrupted or failed run leaves the old file. A path that is not a regular file (/dev/stdout, a pipe) is written
+/// Writes a temporary file in the same directory and renames it to `path`: readers see the old or the new content, and
+/// an interrupted or failed run leaves the old file. A path that is not a regular file (/dev/stdout, a pipe) is written
 /// directly. Throws Failure(failed) with the reason after removing the temporary file.
 void write_whole_file(const std::string& path, const std::string& content);
 

@@ -47,7 +47,7 @@ std::string model_of(const Machine& machine, const PciDevice& gpu) {
 }
 
 std::string model_of(const Machine& machine, const Adapter& adapter) {
-  const auto kind = machine.view.line(adapter.folder + "/hca_type");
+  const auto kind = machine.view.line(adapter.directory + "/hca_type");
   if (kind.is_found()) return plain(kind.value, longest_name);
   return adapter.pci.address.empty()
              ? "no PCI device"

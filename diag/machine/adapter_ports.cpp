@@ -30,12 +30,12 @@ topology::Fact<double> read_rate(const MachineView& view, const std::string& pat
 AdapterPorts read_one(const MachineView& view, const std::string& name) {
   AdapterPorts adapter;
   adapter.name = name;
-  const std::string folder = "/sys/class/infiniband/" + name;
-  const auto numbers = view.names(folder + "/ports");
+  const std::string directory = "/sys/class/infiniband/" + name;
+  const auto numbers = view.names(directory + "/ports");
   if (!numbers.is_found()) adapter.unread = numbers.reason;
   for (const std::string& number : numbers.value) {
     if (adapter.ports.size() == most_ports) break;
-    const std::string port = folder + "/ports/" + number;
+    const std::string port = directory + "/ports/" + number;
     adapter.ports.push_back(
         {number, view.line(port + "/state"), read_rate(view, port + "/rate"), view.line(port + "/link_layer")});
   }
@@ -142,23 +142,23 @@ std::vector<std::size_t> visible_gpus(const MachineView& view, const PciTree& tr
   return listed.empty() ? all : listed;
 }
 
-topology::Fact<std::vector<Gid>> read_gids(const MachineView& view, const std::string& port_folder) {
+topology::Fact<std::vector<Gid>> read_gids(const MachineView& view, const std::string& port_directory) {
   constexpr std::size_t most_digits = 4;
-  const auto names = view.names(port_folder + "/gids");
+  const auto names = view.names(port_directory + "/gids");
   topology::Fact<std::vector<Gid>> gids{names.outcome, {}, names.reason};
   if (!names.is_found()) return gids;
   bool has_read = false;
   for (const std::string& name : names.value) {
     if (name.size() > most_digits || name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const auto text = view.line(port_folder + "/gids/" + name);
+    const auto text = view.line(port_directory + "/gids/" + name);
     if (!text.is_found()) {
       gids.reason = text.reason;
       continue;
     }
     has_read = true;
     if (text.value.find_first_not_of("0:") == std::string::npos) continue;
-    const auto type = view.line(port_folder + "/gid_attrs/types/" + name);
-    const auto interface = view.line(port_folder + "/gid_attrs/ndevs/" + name);
+    const auto type = view.line(port_directory + "/gid_attrs/types/" + name);
+    const auto interface = view.line(port_directory + "/gid_attrs/ndevs/" + name);
     gids.value.push_back({static_cast<unsigned>(std::stoul(name)), text.value, type.is_found() ? type.value : "",
                           interface.is_found() ? interface.value : ""});
   }

@@ -75,6 +75,6 @@ struct Gid {
 /// The entries in use, by index. Linux shows zeros for unused entries, and refuses to show a container the entries of
 /// the host's interfaces. Not found: the table could not be listed, or no entry could be read.
 [[nodiscard]] topology::Fact<std::vector<Gid>> read_gids(const topology::MachineView& view,
-                                                         const std::string& port_folder);
+                                                         const std::string& port_directory);
 
 }  // namespace gdrkit::diag

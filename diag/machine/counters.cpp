@@ -9,13 +9,13 @@ namespace gdrkit::diag {
 namespace {
 
 struct PortCounter {
-  const char* folder;
+  const char* directory;
   const char* file;
   CounterKind kind;
 };
 
 constexpr PortCounter port_counters[] = {
-#define GDRKIT_PORT_COUNTER(folder, file, kind) {#folder, file, CounterKind::kind},
+#define GDRKIT_PORT_COUNTER(directory, file, kind) {#directory, file, CounterKind::kind},
 #include "diag/machine/port_counters.def"
 #undef GDRKIT_PORT_COUNTER
 };
@@ -56,9 +56,9 @@ class Reader {
 
  private:
   void read_ports(const Adapter& adapter) {
-    for (const std::string& port : machine_.view.names(adapter.folder + "/ports").value) {
+    for (const std::string& port : machine_.view.names(adapter.directory + "/ports").value) {
       for (const PortCounter& counter : port_counters) {
-        const std::string path = adapter.folder + "/ports/" + port + "/" + counter.folder + "/" + counter.file;
+        const std::string path = adapter.directory + "/ports/" + port + "/" + counter.directory + "/" + counter.file;
         put(path, machine_.view.line(path), "", {adapter.name, port, counter.file}, counter.kind);
       }
     }
@@ -72,8 +72,8 @@ class Reader {
   }
 
   void read_link(const PciDevice& device) {
-    const auto speed = machine_.view.line(device.folder + "/current_link_speed");
-    const auto width = machine_.view.line(device.folder + "/current_link_width");
+    const auto speed = machine_.view.line(device.directory + "/current_link_speed");
+    const auto width = machine_.view.line(device.directory + "/current_link_width");
     if (speed.is_found() && width.is_found()) counters_.links[device.address] = {speed.value, width.value};
   }
 

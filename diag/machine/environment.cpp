@@ -155,15 +155,15 @@ void Environment::read_nccl(const MachineView& view) {
 
 void Environment::read_ucx(const MachineView& view) {
   // In decreasing precedence. UCX also reads ../etc/ucx relative to the library, which is unknown here.
-  std::vector<std::string> folders = {"/proc/self/cwd"};
-  if (const std::string own = variable("UCX_CONFIG_DIR"); !own.empty()) folders.push_back(absolute(own));
-  if (const std::string home = variable("HOME"); !home.empty()) folders.push_back(home);
-  folders.emplace_back("/etc/ucx");
-  for (std::size_t index = 0; index < folders.size(); ++index) {
-    const std::string path = folders[index] + "/ucx.conf";
+  std::vector<std::string> directories = {"/proc/self/cwd"};
+  if (const std::string own = variable("UCX_CONFIG_DIR"); !own.empty()) directories.push_back(absolute(own));
+  if (const std::string home = variable("HOME"); !home.empty()) directories.push_back(home);
+  directories.emplace_back("/etc/ucx");
+  for (std::size_t index = 0; index < directories.size(); ++index) {
+    const std::string path = directories[index] + "/ucx.conf";
     // The working directory may be one of the others.
     const auto real = view.resolved(path);
-    const bool is_again = std::any_of(folders.begin() + static_cast<std::ptrdiff_t>(index) + 1, folders.end(),
+    const bool is_again = std::any_of(directories.begin() + static_cast<std::ptrdiff_t>(index) + 1, directories.end(),
                                       [&](const std::string& other) {
                                         const auto there = view.resolved(other + "/ucx.conf");
                                         return real.is_found() && there.is_found() && there.value == real.value;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FactJson: a Fact in the documents of a recording's folder /gdrkit: its value, or an object with the outcome and the
-// reason.
+// FactJson: a Fact in the documents of a recording's directory /gdrkit: its value, or an object with the outcome and
+// the reason.
 #pragma once
 
 #include <nlohmann/json.hpp>

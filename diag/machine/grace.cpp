@@ -43,9 +43,9 @@ Fact<std::vector<DataDirect>> find_data_direct(const Machine& machine) {
   const auto devices = machine.view.names("/sys/bus/pci/devices");
   Fact<std::vector<DataDirect>> all{devices.is_absent() ? Outcome::found : devices.outcome, {}, devices.reason};
   for (const std::string& address : devices.value) {
-    const std::string folder = "/sys/bus/pci/devices/" + address;
-    const auto vendor = machine.view.number(folder + "/vendor");
-    const auto device = machine.view.number(folder + "/device");
+    const std::string directory = "/sys/bus/pci/devices/" + address;
+    const auto vendor = machine.view.number(directory + "/vendor");
+    const auto device = machine.view.number(directory + "/device");
     if (vendor.is_unknown() || device.is_unknown()) {
       all.outcome = Outcome::unreadable;
       all.reason = vendor.is_unknown() ? vendor.reason : device.reason;

@@ -102,7 +102,7 @@ class Filter {
     add(BPF_RET | BPF_K, refusal(EACCES));
     for (const int call : refused_calls) refuse(call, EACCES);
     for (const int call : refused_young_calls) refuse(call, EACCES);
-    // The usual error for a folder that exists. NVML fails on other errors.
+    // The usual error for a directory that exists. NVML fails on other errors.
     refuse(SYS_mkdirat, EEXIST);
     refuse_flags(SYS_openat, 2);
 #if defined(__x86_64__)

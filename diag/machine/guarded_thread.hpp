@@ -9,12 +9,12 @@
 namespace gdrkit::diag {
 
 /// Runs `work` in a separate thread under a seccomp filter, which all threads started by it inherit. Under the filter
-/// no file is created, opened write-only, truncated, renamed, linked, removed or given other permissions; no folder or
-/// node is created, and no program is started. Opening for reading and writing stays allowed, since device nodes
+/// no file is created, opened write-only, truncated, renamed, linked, removed or given other permissions; no directory
+/// or node is created, and no program is started. Opening for reading and writing stays allowed, since device nodes
 /// require it. The caller's thread is not filtered.
 ///
 /// Vendor libraries change files even for queries: as root, NVML's initialization creates links in /dev/char and a
-/// folder in /dev, and writes a thread name to procfs (driver 580, docs/design/0012). With these calls refused, NVML
+/// directory in /dev, and writes a thread name to procfs (driver 580, docs/design/0012). With these calls refused, NVML
 /// still works.
 ///
 /// Returns "" if `work` ran to its end, otherwise the reason why the filter could not be installed: then `work` was not

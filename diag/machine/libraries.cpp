@@ -9,29 +9,29 @@ namespace {
 
 constexpr const char* wanted[] = {"libnvidia-ml", "libcuda", "libibverbs",      "libmlx5",  "libgdrapi",
                                   "libnccl",      "libucp",  "libnvshmem_host", "libfabric"};
-constexpr const char* usual_folders[] = {"/usr/local/lib",
-                                         "/usr/local/lib64",
-                                         "/lib/x86_64-linux-gnu",
-                                         "/usr/lib/x86_64-linux-gnu",
-                                         "/lib/aarch64-linux-gnu",
-                                         "/usr/lib/aarch64-linux-gnu",
-                                         "/lib64",
-                                         "/usr/lib64",
-                                         "/lib",
-                                         "/usr/lib",
-                                         "/usr/local/cuda/lib64",
-                                         "/opt/amazon/efa/lib64",
-                                         "/opt/amazon/efa/lib"};
-constexpr std::size_t folder_limit = 128;
+constexpr const char* usual_directories[] = {"/usr/local/lib",
+                                             "/usr/local/lib64",
+                                             "/lib/x86_64-linux-gnu",
+                                             "/usr/lib/x86_64-linux-gnu",
+                                             "/lib/aarch64-linux-gnu",
+                                             "/usr/lib/aarch64-linux-gnu",
+                                             "/lib64",
+                                             "/usr/lib64",
+                                             "/lib",
+                                             "/usr/lib",
+                                             "/usr/local/cuda/lib64",
+                                             "/opt/amazon/efa/lib64",
+                                             "/opt/amazon/efa/lib"};
+constexpr std::size_t directory_limit = 128;
 
 /// Absolute paths on separate lines of ld.so.conf. The rest (include directives, comments) is ignored.
-std::vector<std::string> folders_in(const Fact<std::string>& text) {
-  std::vector<std::string> folders;
+std::vector<std::string> directories_in(const Fact<std::string>& text) {
+  std::vector<std::string> directories;
   for (const std::string& line : split(text.value, '\n')) {
-    const std::string folder = trimmed(line.substr(0, line.find('#')));
-    if (!folder.empty() && folder.front() == '/') folders.push_back(folder);
+    const std::string directory = trimmed(line.substr(0, line.find('#')));
+    if (!directory.empty() && directory.front() == '/') directories.push_back(directory);
   }
-  return folders;
+  return directories;
 }
 
 }  // namespace
@@ -40,20 +40,21 @@ Libraries::Libraries(const MachineView& view) {
   const std::string configuration = "/etc/ld.so.conf.d";
   for (const std::string& name : view.names(configuration).value) {
     if (!name.ends_with(".conf")) continue;
-    for (const std::string& folder : folders_in(view.text(configuration + "/" + name))) add_folder(view, folder);
+    for (const std::string& directory : directories_in(view.text(configuration + "/" + name)))
+      add_directory(view, directory);
   }
-  for (const std::string& folder : folders_in(view.text("/etc/ld.so.conf"))) add_folder(view, folder);
-  for (const char* folder : usual_folders) add_folder(view, folder);
+  for (const std::string& directory : directories_in(view.text("/etc/ld.so.conf"))) add_directory(view, directory);
+  for (const char* directory : usual_directories) add_directory(view, directory);
 }
 
-void Libraries::add_folder(const MachineView& view, const std::string& folder) {
-  if (asked_.size() < folder_limit) asked_.push_back(folder);
-  const auto place = view.resolved(folder);
-  if (place.is_absent() || folders_.size() == folder_limit) return;
-  if (std::ranges::find(folders_, place.value) != folders_.end()) return;
-  folders_.push_back(place.value);
+void Libraries::add_directory(const MachineView& view, const std::string& directory) {
+  if (asked_.size() < directory_limit) asked_.push_back(directory);
+  const auto place = view.resolved(directory);
+  if (place.is_absent() || directories_.size() == directory_limit) return;
+  if (std::ranges::find(directories_, place.value) != directories_.end()) return;
+  directories_.push_back(place.value);
   const auto names =
-      place.is_found() ? view.names(folder) : Fact<std::vector<std::string>>{place.outcome, {}, place.reason};
+      place.is_found() ? view.names(directory) : Fact<std::vector<std::string>>{place.outcome, {}, place.reason};
   if (!names.is_found() && unread_.empty()) unread_ = names.reason;
   for (const std::string& name : names.value) {
     for (const std::string library : wanted) {

@@ -16,25 +16,26 @@ struct Library {
   std::string version;  ///< the part after ".so." in the file name: "1.14.39.0"; "" if there is none
 };
 
-/// Searches the folders of /etc/ld.so.conf and its .conf files, then the usual ones, then those of CUDA. Ignores
-/// LD_LIBRARY_PATH and a program's own folders.
+/// Searches the directories of /etc/ld.so.conf and its .conf files, then the usual ones, then those of CUDA. Ignores
+/// LD_LIBRARY_PATH and a program's own directories.
 class Libraries {
  public:
   explicit Libraries(const MachineView& view);
 
   /// Files of libnvidia-ml, libcuda, libibverbs, libmlx5, libgdrapi, libnccl, libucp, libnvshmem_host or libfabric, in
-  /// the order of the folders. absent: not found in any folder; unreadable: not found, and a folder could not be read.
+  /// the order of the directories. absent: not found in any directory; unreadable: not found, and a directory could not
+  /// be read.
   [[nodiscard]] Fact<std::vector<Library>> named(const std::string& name) const;
-  /// The searched folders, as spelt in the configuration.
+  /// The searched directories, as spelt in the configuration.
   [[nodiscard]] const std::vector<std::string>& searched() const noexcept { return asked_; }
 
  private:
-  void add_folder(const MachineView& view, const std::string& folder);
+  void add_directory(const MachineView& view, const std::string& directory);
 
   std::vector<Library> all_;
   std::vector<std::string> asked_;
-  std::vector<std::string> folders_;  ///< resolved, each once
-  std::string unread_;                ///< why the first folder or link that exists could not be read
+  std::vector<std::string> directories_;  ///< resolved, each once
+  std::string unread_;                    ///< why the first directory or link that exists could not be read
 };
 
 }  // namespace gdrkit::diag

@@ -42,14 +42,14 @@ Fact<std::string> driver_text(const MachineView& view) {
 PciDevice read_pci_device(const MachineView& view, const std::string& address) {
   PciDevice device;
   device.address = address;
-  device.folder = "/sys/bus/pci/devices/" + address;
-  device.vendor = view.number(device.folder + "/vendor").value;
-  device.device = view.number(device.folder + "/device").value;
-  if (const auto driver = view.resolved(device.folder + "/driver"); driver.is_found()) {
+  device.directory = "/sys/bus/pci/devices/" + address;
+  device.vendor = view.number(device.directory + "/vendor").value;
+  device.device = view.number(device.directory + "/device").value;
+  if (const auto driver = view.resolved(device.directory + "/driver"); driver.is_found()) {
     device.driver = last_name(driver.value);
   }
   // /sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0: each address above the device is a bridge.
-  const auto real = view.resolved(device.folder);
+  const auto real = view.resolved(device.directory);
   for (const std::string& part : split(real.is_found() ? real.value : "", '/')) {
     if (part != address && platform::parse_pci_address(part).has_value()) device.bridges.push_back(part);
   }
@@ -64,9 +64,9 @@ Machine::Machine(const MachineView& from, Level level)
   for (const std::string& address : devices.value) {
     if (!platform::parse_pci_address(address).has_value()) continue;
     ++pci_count;
-    const std::string folder = "/sys/bus/pci/devices/" + address;
-    const auto vendor = view.number(folder + "/vendor");
-    const auto kind = view.number(folder + "/class");
+    const std::string directory = "/sys/bus/pci/devices/" + address;
+    const auto vendor = view.number(directory + "/vendor");
+    const auto kind = view.number(directory + "/class");
     if (vendor.value == mellanox_vendor) mellanox.push_back(address);
     if (!vendor.is_found() || (vendor.value == nvidia && !kind.is_found())) {
       pci_outcome = Outcome::unreadable;
@@ -80,7 +80,7 @@ Machine::Machine(const MachineView& from, Level level)
   adapter_reason = names.reason;
   for (const std::string& name : names.value) {
     Adapter adapter{name, "/sys/class/infiniband/" + name, {}};
-    const auto device = view.resolved(adapter.folder + "/device");
+    const auto device = view.resolved(adapter.directory + "/device");
     if (device.is_unknown()) {
       adapter_outcome = device.outcome;
       adapter_reason = device.reason;
@@ -105,14 +105,14 @@ Fact<LinuxVersion> read_linux_version(const MachineView& view) {
   return found(version);
 }
 
-Fact<std::vector<std::string>> drop_ins(const MachineView& view, const std::vector<std::string>& folders) {
+Fact<std::vector<std::string>> drop_ins(const MachineView& view, const std::vector<std::string>& directories) {
   Fact<std::vector<std::string>> files{Outcome::found, {}, ""};
   std::map<std::string, std::string> by_name;
-  for (const std::string& folder : folders) {
-    const auto names = view.names(folder);
+  for (const std::string& directory : directories) {
+    const auto names = view.names(directory);
     if (names.is_unknown()) files = {names.outcome, {}, names.reason};
     for (const std::string& name : names.value) {
-      if (name.ends_with(".conf") && name != ".conf") by_name.emplace(name, folder + "/" + name);
+      if (name.ends_with(".conf") && name != ".conf") by_name.emplace(name, directory + "/" + name);
     }
   }
   for (const auto& [name, path] : by_name) files.value.push_back(path);

@@ -29,7 +29,7 @@ using topology::trimmed;
 
 struct PciDevice {
   std::string address;               ///< 0000:3b:00.0
-  std::string folder;                ///< /sys/bus/pci/devices/0000:3b:00.0
+  std::string directory;             ///< /sys/bus/pci/devices/0000:3b:00.0
   std::vector<std::string> bridges;  ///< addresses, from the root port down to the port that the device is behind
   std::int64_t vendor = 0;
   std::int64_t device = 0;
@@ -38,9 +38,9 @@ struct PciDevice {
 
 /// An RDMA device with its PCI function.
 struct Adapter {
-  std::string name;    ///< mlx5_0
-  std::string folder;  ///< /sys/class/infiniband/mlx5_0
-  PciDevice pci;       ///< address "" if it is not a PCI device
+  std::string name;       ///< mlx5_0
+  std::string directory;  ///< /sys/class/infiniband/mlx5_0
+  PciDevice pci;          ///< address "" if it is not a PCI device
 };
 
 struct TopologyFacts;
@@ -79,9 +79,10 @@ struct LinuxVersion {
 [[nodiscard]] Fact<LinuxVersion> read_linux_version(const MachineView& view);
 
 /// Paths of the configuration files "*.conf" in the reading order of systemd, modprobe and others: by name, regardless
-/// of their folder. `folders` has the most important first: of several files with one name only the first counts. A
-/// missing folder counts as empty. Not found: a folder could not be listed.
-[[nodiscard]] Fact<std::vector<std::string>> drop_ins(const MachineView& view, const std::vector<std::string>& folders);
+/// of their directory. `directories` has the most important first: of several files with one name only the first
+/// counts. A missing directory counts as empty. Not found: a directory could not be listed.
+[[nodiscard]] Fact<std::vector<std::string>> drop_ins(const MachineView& view,
+                                                      const std::vector<std::string>& directories);
 
 /// `root` is "/" or a recording ("-": on standard input). Throws Failure(bad_recording) if it is neither.
 [[nodiscard]] MachineView open_view(const std::string& root);

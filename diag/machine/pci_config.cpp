@@ -31,8 +31,8 @@ std::string id_text(unsigned id) {
 
 }  // namespace
 
-PciConfig::PciConfig(const topology::MachineView& view, const std::string& device_folder)
-    : path_(device_folder + "/config"), content_(required(view.bytes(path_, whole_space))) {}
+PciConfig::PciConfig(const topology::MachineView& view, const std::string& device_directory)
+    : path_(device_directory + "/config"), content_(required(view.bytes(path_, whole_space))) {}
 
 Fact<std::uint32_t> PciConfig::value(unsigned offset, unsigned bytes) const {
   if (!content_.is_found()) return topology::pass<std::uint32_t>(content_);

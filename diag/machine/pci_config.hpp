@@ -16,7 +16,7 @@ inline constexpr unsigned resizable_bar_capability = 0x15;  // extended
 
 class PciConfig {
  public:
-  PciConfig(const topology::MachineView& view, const std::string& device_folder);
+  PciConfig(const topology::MachineView& view, const std::string& device_directory);
 
   /// Offset of a capability. unreadable: the file ends before the list does; malformed: the list is damaged or
   /// circular.

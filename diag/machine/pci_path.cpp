@@ -29,9 +29,9 @@ bool are_linked(const topology::NvLinks& links, const PciDevice& a, const PciDev
 }  // namespace
 
 Fact<std::string> iommu_type(const MachineView& view, const PciDevice& device) {
-  const auto group = view.node(device.folder + "/iommu_group");
+  const auto group = view.node(device.directory + "/iommu_group");
   if (!group.is_found()) return pass<std::string>(group);
-  return required(view.line(device.folder + "/iommu_group/type"));
+  return required(view.line(device.directory + "/iommu_group/type"));
 }
 
 std::vector<GpuPath> read_gpu_paths(const Machine& machine) {

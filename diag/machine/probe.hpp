@@ -23,7 +23,7 @@ enum class Level { quick, probe, cuda };
 [[nodiscard]] Level level_named(const std::string& name);
 
 /// At level quick on a live machine every member is unreadable, with the level as the reason. For a recording the
-/// members are the contents of its folder /gdrkit, at any level, and no library is loaded.
+/// members are the contents of its directory /gdrkit, at any level, and no library is loaded.
 struct Probe {
   topology::Fact<NvmlFacts> nvml;
   topology::Fact<KernelLog> kernel_log;

@@ -29,29 +29,29 @@ constexpr const char* environ_path = "/proc/self/environ";
 
 /// GPUs, network and other controllers, bridges, accelerators and all NVIDIA devices, which include all RDMA adapters.
 /// No check needs the rest of a large machine: hundreds of parts of its processors.
-std::set<std::string> pci_folders(const MachineView& view) {
-  const std::string folder = "/sys/bus/pci/devices/";
+std::set<std::string> pci_directories(const MachineView& view) {
+  const std::string directory = "/sys/bus/pci/devices/";
   const auto is_relevant = [&](const std::string& address) {
-    const auto kind = view.number(folder + address + "/class");
+    const auto kind = view.number(directory + address + "/class");
     const std::int64_t base = kind.value >> 16;
-    const std::int64_t vendor = view.number(folder + address + "/vendor").value;
+    const std::int64_t vendor = view.number(directory + address + "/vendor").value;
     // Mellanox: the Data Direct function of an adapter is not a network device.
     return !kind.is_found() || base == 0x02 || base == 0x03 || base == 0x06 || base == 0x0b || base == 0x12 ||
            vendor == 0x10de || vendor == 0x15b3;
   };
   std::set<std::string> all;
-  for (const std::string& address : view.names(folder).value) {
-    if (platform::parse_pci_address(address).has_value() && is_relevant(address)) all.insert(folder + address);
+  for (const std::string& address : view.names(directory).value) {
+    if (platform::parse_pci_address(address).has_value() && is_relevant(address)) all.insert(directory + address);
   }
   for (const Adapter& adapter : Machine(view).adapters) {
-    if (!adapter.pci.address.empty()) all.insert(folder + adapter.pci.address);
-    for (const std::string& bridge : adapter.pci.bridges) all.insert(folder + bridge);
+    if (!adapter.pci.address.empty()) all.insert(directory + adapter.pci.address);
+    for (const std::string& bridge : adapter.pci.bridges) all.insert(directory + bridge);
   }
   return all;
 }
 
 /// "7:rdma:/a/b" in /proc/self/cgroup means /a/b, /a and the root, below each mount point of control groups.
-std::set<std::string> group_folders(const MachineView& view) {
+std::set<std::string> group_directories(const MachineView& view) {
   std::set<std::string> all;
   for (const std::string& line : split(view.text("/proc/self/cgroup").value, '\n')) {
     if (all.size() >= most_groups) break;
@@ -71,8 +71,8 @@ class Recorder {
  public:
   explicit Recorder(const MachineView& view) : view_(view) {
     read_variables();
-    sets_["PCI"] = pci_folders(view);
-    sets_["CGROUP"] = group_folders(view);
+    sets_["PCI"] = pci_directories(view);
+    sets_["CGROUP"] = group_directories(view);
     const auto libraries = Libraries(view).searched();
     sets_["LIBRARIES"] = {libraries.begin(), libraries.end()};
   }
@@ -100,7 +100,7 @@ class Recorder {
   Recording recording_;
   std::vector<std::string> variables_;  ///< NAME=VALUE
   std::string
-      own_process_;  ///< /proc/1234: recorded as folder /proc/self, so that recordings do not differ by the number
+      own_process_;  ///< /proc/1234: recorded as directory /proc/self, so that recordings do not differ by the number
   bool is_home_used_ = false;
   std::size_t bytes_ = 0;
 };
@@ -137,7 +137,7 @@ void Recorder::start(const std::string& pattern, Kind kind) {
   const std::string name = pattern.substr(1, slash - 1);
   const std::string rest = pattern.substr(slash);
   if (const auto set = sets_.find(name); set != sets_.end()) {
-    for (const std::string& folder : set->second) expand(folder, rest, kind, false);
+    for (const std::string& directory : set->second) expand(directory, rest, kind, false);
     return;
   }
   std::string value = value_of(variables_, name);
@@ -149,7 +149,7 @@ void Recorder::start(const std::string& pattern, Kind kind) {
   if (name == "HOME" && recording_.items.size() != before) is_home_used_ = true;
 }
 
-/// Expands one component after another. Every name matched by a * is kept, because a check may list the folder.
+/// Expands one component after another. Every name matched by a * is kept, because a check may list the directory.
 void Recorder::expand(const std::string& base, std::string_view rest, Kind kind, bool is_listed) {
   while (!rest.empty() && rest.front() == '/') rest.remove_prefix(1);
   if (rest.empty()) {

@@ -17,7 +17,7 @@ constexpr std::size_t block = 512;
 
 char type_of(const Item& item) {
   if (item.is_link) return '2';
-  return item.node.kind == NodeKind::folder ? '5' : item.node.kind == NodeKind::file ? '0' : '6';
+  return item.node.kind == NodeKind::directory ? '5' : item.node.kind == NodeKind::file ? '0' : '6';
 }
 
 void pad(std::string& archive) { archive.resize((archive.size() + block - 1) / block * block, '\0'); }

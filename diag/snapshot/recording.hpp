@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Recording: files, folders, links and nodes of a machine, to be written to an archive.
+// Recording: files, directories, links and nodes of a machine, to be written to an archive.
 #pragma once
 
 #include <map>

@@ -31,7 +31,7 @@ Where where_of(const std::string& path) {
   return is_prose && !path.ends_with("os-release") ? Where::prose : Where::anywhere;
 }
 
-/// Launchers' variables contain hosts, people, folders and jobs. Numbers and bindings are kept, because the checks
+/// Launchers' variables contain hosts, people, directories and jobs. Numbers and bindings are kept, because the checks
 /// judge them.
 bool is_of_launcher(std::string_view name) {
   for (const std::string_view start : {"SLURM_", "PMI_", "PMIX_", "OMPI_", "FLUX_", "PALS_"}) {

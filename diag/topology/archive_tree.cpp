@@ -13,7 +13,7 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-constexpr unsigned implied_folder_mode = 0755;
+constexpr unsigned implied_directory_mode = 0755;
 
 struct Compression {
   std::string_view start;
@@ -26,9 +26,9 @@ constexpr Compression compressions[] = {{"\x1f\x8b", "gzip"},
                                         {"\x28\xb5\x2f\xfd", "zstd"},
                                         {"BZh", "bzip2"}};
 
-std::vector<std::string_view> components(std::string_view folder, std::string_view name) {
+std::vector<std::string_view> components(std::string_view directory, std::string_view name) {
   std::vector<std::string_view> parts;
-  for (std::string_view path : {folder, name}) {
+  for (std::string_view path : {directory, name}) {
     while (!path.empty()) {
       const auto end = std::min(path.find('/'), path.size());
       if (end != 0 && path.substr(0, end) != ".") parts.push_back(path.substr(0, end));
@@ -39,7 +39,7 @@ std::vector<std::string_view> components(std::string_view folder, std::string_vi
 }
 
 std::string whole_name(const TarMember& member) {
-  return (member.folder.empty() ? "" : std::string(member.folder) + "/") + std::string(member.name);
+  return (member.directory.empty() ? "" : std::string(member.directory) + "/") + std::string(member.name);
 }
 
 /// Reads a whole file or pipe.
@@ -85,8 +85,8 @@ base::Status refuse_compressed(std::string_view bytes, const std::string& path) 
 }  // namespace
 
 ArchiveTree::ArchiveTree(std::string bytes) : bytes_(std::move(bytes)) {
-  root_.node.kind = NodeKind::folder;
-  root_.node.mode = implied_folder_mode;
+  root_.node.kind = NodeKind::directory;
+  root_.node.mode = implied_directory_mode;
 }
 
 base::Result<std::shared_ptr<const FileTree>> ArchiveTree::open(const std::string& path) {
@@ -111,7 +111,7 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
 }
 
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
-  const auto parts = components(member.folder, member.name);
+  const auto parts = components(member.directory, member.name);
   if (parts.size() > depth_limit) {
     return base::fail(EINVAL, "contains a member at byte %zu nested deeper than %zu directories", member.offset,
                       depth_limit);
@@ -122,7 +122,7 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
       return base::fail(EINVAL, "contains '%.200s' at byte %zu, which leads out of the archive",
                         whole_name(member).c_str(), member.offset);
     }
-    if (at->node.kind != NodeKind::folder) {
+    if (at->node.kind != NodeKind::directory) {
       return base::fail(EINVAL, "contains '%.200s' at byte %zu, whose parent is not a directory",
                         whole_name(member).c_str(), member.offset);
     }
@@ -131,8 +131,8 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
       if (++node_count_ > node_limit)
         return base::fail(E2BIG, "contains more than %zu files and directories", node_limit);
       inside = std::make_unique<Member>();
-      inside->node.kind = NodeKind::folder;
-      inside->node.mode = implied_folder_mode;
+      inside->node.kind = NodeKind::directory;
+      inside->node.mode = implied_directory_mode;
     }
     at = inside.get();
   }
@@ -144,8 +144,8 @@ base::Status ArchiveTree::add(const TarMember& member) {
   const auto made = make(member);
   if (!made.has_value()) return base::pass(made);
   Member* at = *made;
-  const bool is_folder = member.kind == TarMember::Kind::node && member.node.kind == NodeKind::folder;
-  if (!is_folder && (at == &root_ || !at->inside.empty())) {
+  const bool is_directory = member.kind == TarMember::Kind::node && member.node.kind == NodeKind::directory;
+  if (!is_directory && (at == &root_ || !at->inside.empty())) {
     return base::fail(EINVAL, "contains '%.200s' at byte %zu, but a directory of this name already exists",
                       whole_name(member).c_str(), member.offset);
   }
@@ -154,7 +154,7 @@ base::Status ArchiveTree::add(const TarMember& member) {
   at->is_link = member.kind == TarMember::Kind::link;
   if (member.kind != TarMember::Kind::hard_link) return {};
   const Member* other = find(member.content);
-  if (other == nullptr || other == at || other->node.kind == NodeKind::folder) {
+  if (other == nullptr || other == at || other->node.kind == NodeKind::directory) {
     return base::fail(EINVAL, "contains a hard link at byte %zu to '%.200s', which is not an earlier file",
                       member.offset, std::string(member.content).c_str());
   }
@@ -174,17 +174,17 @@ const ArchiveTree::Member* ArchiveTree::find(std::string_view path) const {
   return at;
 }
 
-const ArchiveTree::Member* ArchiveTree::child(const Folder& folder, const std::string& name) {
-  const auto& inside = static_cast<const Member*>(folder.get())->inside;
+const ArchiveTree::Member* ArchiveTree::child(const Directory& directory, const std::string& name) {
+  const auto& inside = static_cast<const Member*>(directory.get())->inside;
   const auto found = inside.find(name);
   return found == inside.end() ? nullptr : found->second.get();
 }
 
-// The tree owns its members; a folder handle does not own anything.
-FileTree::Folder ArchiveTree::root() const { return {Folder(), &root_}; }
+// The tree owns its members; a directory handle does not own anything.
+FileTree::Directory ArchiveTree::root() const { return {Directory(), &root_}; }
 
-int ArchiveTree::look(const Folder& folder, const std::string& name, Entry* entry) const {
-  const Member* member = child(folder, name);
+int ArchiveTree::look(const Directory& directory, const std::string& name, Entry* entry) const {
+  const Member* member = child(directory, name);
   if (member == nullptr) return ENOENT;
   entry->node = member->node;
   entry->is_link = member->is_link;
@@ -192,17 +192,17 @@ int ArchiveTree::look(const Folder& folder, const std::string& name, Entry* entr
   return 0;
 }
 
-int ArchiveTree::enter(const Folder& folder, const std::string& name, Folder* inside) const {
-  const Member* member = child(folder, name);
+int ArchiveTree::enter(const Directory& directory, const std::string& name, Directory* inside) const {
+  const Member* member = child(directory, name);
   if (member == nullptr) return ENOENT;
-  if (member->node.kind != NodeKind::folder) return ENOTDIR;
-  *inside = {Folder(), member};
+  if (member->node.kind != NodeKind::directory) return ENOTDIR;
+  *inside = {Directory(), member};
   return 0;
 }
 
-int ArchiveTree::read(const Folder& folder, const std::string& name, std::size_t limit,
+int ArchiveTree::read(const Directory& directory, const std::string& name, std::size_t limit,
                       std::vector<std::uint8_t>* content) const {
-  const Member* member = child(folder, name);
+  const Member* member = child(directory, name);
   if (member == nullptr) return ENOENT;
   if (member->is_link || member->node.kind != NodeKind::file) return EINVAL;
   const std::string_view bytes = member->content.substr(0, limit);
@@ -210,9 +210,9 @@ int ArchiveTree::read(const Folder& folder, const std::string& name, std::size_t
   return 0;
 }
 
-int ArchiveTree::scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+int ArchiveTree::scan(const Directory& directory, const std::string& name, std::uint64_t offset, std::size_t limit,
                       const std::function<bool(std::string_view piece)>& take) const {
-  const Member* member = child(folder, name);
+  const Member* member = child(directory, name);
   if (member == nullptr) return ENOENT;
   if (member->is_link || member->node.kind != NodeKind::file) return EINVAL;
   std::string_view left = member->content.substr(std::min<std::uint64_t>(offset, member->content.size()), limit);
@@ -223,8 +223,8 @@ int ArchiveTree::scan(const Folder& folder, const std::string& name, std::uint64
   return 0;
 }
 
-int ArchiveTree::list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const {
-  const auto& inside = static_cast<const Member*>(folder.get())->inside;
+int ArchiveTree::list(const Directory& directory, std::size_t limit, std::vector<std::string>* names) const {
+  const auto& inside = static_cast<const Member*>(directory.get())->inside;
   if (inside.size() > limit) return EOVERFLOW;
   names->clear();
   for (const auto& [name, member] : inside) names->emplace_back(name);

@@ -16,7 +16,7 @@ namespace gdrkit::diag::topology {
 class ArchiveTree final : public FileTree {
  public:
   static constexpr std::size_t size_limit = std::size_t{1} << 25;
-  static constexpr std::size_t node_limit = std::size_t{1} << 16;  ///< members and folders that their names imply
+  static constexpr std::size_t node_limit = std::size_t{1} << 16;  ///< members and directories that their names imply
   static constexpr std::size_t depth_limit = 128;
 
   /// Error: the file cannot be read, or is compressed, not a tar archive, damaged, truncated or over a limit. The text
@@ -25,14 +25,14 @@ class ArchiveTree final : public FileTree {
   /// The same for bytes in memory. Error messages start with `path`.
   [[nodiscard]] static base::Result<std::shared_ptr<const FileTree>> parse(std::string bytes, const std::string& path);
 
-  [[nodiscard]] Folder root() const override;
-  [[nodiscard]] int look(const Folder& folder, const std::string& name, Entry* entry) const override;
-  [[nodiscard]] int enter(const Folder& folder, const std::string& name, Folder* inside) const override;
-  [[nodiscard]] int read(const Folder& folder, const std::string& name, std::size_t limit,
+  [[nodiscard]] Directory root() const override;
+  [[nodiscard]] int look(const Directory& directory, const std::string& name, Entry* entry) const override;
+  [[nodiscard]] int enter(const Directory& directory, const std::string& name, Directory* inside) const override;
+  [[nodiscard]] int read(const Directory& directory, const std::string& name, std::size_t limit,
                          std::vector<std::uint8_t>* content) const override;
-  [[nodiscard]] int scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+  [[nodiscard]] int scan(const Directory& directory, const std::string& name, std::uint64_t offset, std::size_t limit,
                          const std::function<bool(std::string_view piece)>& take) const override;
-  [[nodiscard]] int list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const override;
+  [[nodiscard]] int list(const Directory& directory, std::size_t limit, std::vector<std::string>* names) const override;
 
  private:
   struct Member {
@@ -46,7 +46,7 @@ class ArchiveTree final : public FileTree {
   [[nodiscard]] base::Status add(const TarMember& member);
   [[nodiscard]] base::Result<Member*> make(const TarMember& member);
   [[nodiscard]] const Member* find(std::string_view path) const;
-  [[nodiscard]] static const Member* child(const Folder& folder, const std::string& name);
+  [[nodiscard]] static const Member* child(const Directory& directory, const std::string& name);
 
   const std::string bytes_;
   Member root_;

@@ -12,7 +12,7 @@
 
 #include "base/number.hpp"
 #include "diag/topology/archive_tree.hpp"
-#include "diag/topology/folder_tree.hpp"
+#include "diag/topology/directory_tree.hpp"
 #include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag::topology {
@@ -42,23 +42,23 @@ std::vector<std::string> components(std::string_view path) {
   return parts;
 }
 
-bool is_folder(const std::string& path) {
+bool is_directory(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode);
 }
 
 }  // namespace
 
-/// The end of a walk. Keeps the folders of the path open.
+/// The end of a walk. Keeps the directories of the path open.
 struct MachineView::Place {
-  std::vector<FileTree::Folder> folders;
+  std::vector<FileTree::Directory> directories;
   std::vector<std::string> names;
-  std::string last;  ///< the last name, if it is not a directory; empty if the place is a folder
+  std::string last;  ///< the last name, if it is not a directory; empty if the place is a directory
   Node node;
   bool is_refused = false;  ///< it exists, and reading it was refused when the machine was recorded
 
-  [[nodiscard]] FileTree::Folder folder(const FileTree& tree) const {
-    return folders.empty() ? tree.root() : folders.back();
+  [[nodiscard]] FileTree::Directory directory(const FileTree& tree) const {
+    return directories.empty() ? tree.root() : directories.back();
   }
   [[nodiscard]] std::string path() const {
     std::string path;
@@ -68,8 +68,8 @@ struct MachineView::Place {
   }
 };
 
-/// Caches the folder of the last file: many files of one folder are read in a row, and the path to a PCI device has a
-/// dozen folders.
+/// Caches the directory of the last file: many files of one directory are read in a row, and the path to a PCI device
+/// has a dozen directories.
 struct MachineView::Above {
   std::string path;
   Place place;
@@ -80,7 +80,7 @@ base::Result<MachineView> MachineView::open(const std::string& root) {
     return base::fail(EINVAL,
                       "cannot read a recording from a terminal (--root -); send a tar archive to standard input");
   const std::string place = root == "-" ? "/dev/stdin" : root;
-  auto tree = is_folder(place) ? FolderTree::open(place) : ArchiveTree::open(place);
+  auto tree = is_directory(place) ? DirectoryTree::open(place) : ArchiveTree::open(place);
   if (!tree.has_value()) return base::pass(tree);
   return over(std::move(*tree), root == "/");
 }
@@ -107,22 +107,22 @@ Fact<MachineView::Place> MachineView::walk(std::string_view path) const {
   const std::string_view last = path.substr(slash + 1);
   if (last.empty() || last == "." || last == "..") return walk_on({}, path, path, nullptr);
   if (above_->path != above) {
-    Fact<Place> folder = walk_on({}, above, path, nullptr);
-    const bool is_folder = folder.is_found() && folder.value.last.empty();
-    if (!is_folder || folder.value.is_refused) return walk_on({}, path, path, nullptr);
-    *above_ = {std::string(above), std::move(folder.value)};
+    Fact<Place> directory = walk_on({}, above, path, nullptr);
+    const bool is_directory = directory.is_found() && directory.value.last.empty();
+    if (!is_directory || directory.value.is_refused) return walk_on({}, path, path, nullptr);
+    *above_ = {std::string(above), std::move(directory.value)};
     return walk_on(above_->place, last, path, nullptr);
   }
   Fact<Place> place = walk_on(above_->place, last, path, nullptr);
   if (place.is_found()) return place;
-  // On a live machine the folder may have been removed or created again.
+  // On a live machine the directory may have been removed or created again.
   above_->path.clear();
   return walk_on({}, path, path, nullptr);
 }
 
 Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest, std::string_view path,
                                               std::vector<Step>* trail) const {
-  place.node.kind = NodeKind::folder;
+  place.node.kind = NodeKind::directory;
   std::deque<std::string> pending;
   for (std::string& part : components(rest)) pending.push_back(std::move(part));
   unsigned links = 0;
@@ -135,10 +135,10 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
     pending.pop_front();
     if (name == ".") continue;
     if (name == "..") {
-      if (!place.names.empty()) place.names.pop_back(), place.folders.pop_back();
+      if (!place.names.empty()) place.names.pop_back(), place.directories.pop_back();
       continue;
     }
-    const FileTree::Folder folder = place.folder(*tree_);
+    const FileTree::Directory directory = place.directory(*tree_);
     const std::string above = place.path();
     const std::string here = (above == "/" ? above : above + "/") + name;
     const auto pass_by = [&](const Entry& entry, bool is_seen) {
@@ -152,7 +152,7 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
       return found(std::move(place));
     }
     Entry entry;
-    const int error = tree_->look(folder, name, &entry);
+    const int error = tree_->look(directory, name, &entry);
     place.is_refused = recorded_.is_unreadable(here) || error == EACCES || error == EPERM;
     if (error == 0 || place.is_refused) pass_by(entry, error == 0);
     if (recorded_.is_unreadable(here) && (error != 0 || entry.is_link)) return refuse_recorded<Place>(path);
@@ -161,20 +161,20 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
       if (++links > link_limit) return refuse<Place>(Outcome::malformed, path, "passes through too many links");
       const auto parts = components(entry.target);
       pending.insert(pending.begin(), parts.begin(), parts.end());
-      if (!entry.target.empty() && entry.target.front() == '/') place.names.clear(), place.folders.clear();
+      if (!entry.target.empty() && entry.target.front() == '/') place.names.clear(), place.directories.clear();
       continue;
     }
     place.node = entry.node;
-    if (entry.node.kind != NodeKind::folder) {
+    if (entry.node.kind != NodeKind::directory) {
       if (!pending.empty()) return refuse_errno<Place>(ENOTDIR, path, "look up");
       place.last = name;
       return found(std::move(place));
     }
-    FileTree::Folder inside;
-    if (const int refused = tree_->enter(folder, name, &inside); refused != 0) {
+    FileTree::Directory inside;
+    if (const int refused = tree_->enter(directory, name, &inside); refused != 0) {
       return refuse_errno<Place>(refused, path, "open");
     }
-    place.folders.push_back(std::move(inside));
+    place.directories.push_back(std::move(inside));
     place.names.push_back(name);
   }
   return found(std::move(place));
@@ -187,7 +187,8 @@ Fact<std::vector<std::uint8_t>> MachineView::read(std::string_view path, std::si
   if (place.value.node.kind != NodeKind::file) return refuse<Bytes>(Outcome::malformed, path, "is not a regular file");
   if (place.value.is_refused) return refuse_recorded<Bytes>(path);
   Bytes content;
-  const int error = tree_->read(place.value.folder(*tree_), place.value.last, wants_all ? limit + 1 : limit, &content);
+  const int error =
+      tree_->read(place.value.directory(*tree_), place.value.last, wants_all ? limit + 1 : limit, &content);
   if (error != 0) return refuse_errno<Bytes>(error, path, "read");
   if (content.size() > limit) {
     return refuse<Bytes>(Outcome::malformed, path, "is larger than " + std::to_string(limit) + " bytes");
@@ -231,7 +232,7 @@ Fact<bool> MachineView::scan(std::string_view path, std::uint64_t offset, std::s
   if (!place.is_found()) return pass<bool>(place);
   if (place.value.node.kind != NodeKind::file) return refuse<bool>(Outcome::malformed, path, "is not a regular file");
   if (place.value.is_refused) return refuse_recorded<bool>(path);
-  const int error = tree_->scan(place.value.folder(*tree_), place.value.last, offset, limit, take);
+  const int error = tree_->scan(place.value.directory(*tree_), place.value.last, offset, limit, take);
   return error != 0 ? refuse_errno<bool>(error, path, "read") : found(true);
 }
 
@@ -270,7 +271,7 @@ Fact<std::vector<std::string>> MachineView::names(std::string_view path) const {
   if (!place.value.last.empty()) return refuse<Names>(Outcome::malformed, path, "is not a directory");
   if (place.value.is_refused) return refuse_recorded<Names>(path);
   Names all;
-  if (const int error = tree_->list(place.value.folder(*tree_), names_limit, &all); error != 0) {
+  if (const int error = tree_->list(place.value.directory(*tree_), names_limit, &all); error != 0) {
     if (error == EOVERFLOW) return refuse<Names>(Outcome::malformed, path, "contains too many names");
     return refuse_errno<Names>(error, path, "list");
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MachineView: read-only access to files, folders, links and nodes of a live or recorded machine below one root.
+// MachineView: read-only access to files, directories, links and nodes of a live or recorded machine below one root.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace gdrkit::diag::topology {
 
-/// One step of resolving a path: a folder, a link, or the end of the path.
+/// One step of resolving a path: a directory, a link, or the end of the path.
 struct Step {
   std::string path;  ///< resolved path, without links
   Entry entry;
@@ -30,8 +30,9 @@ struct Step {
 /// time. An absolute link starts again at the root, and ".." at the root stays there, so nothing outside the root is
 /// reached. Only regular files are read; a device node or a pipe is never opened. All sizes are bounded.
 ///
-/// The root is "/", a folder with a copy of a machine's files, or a tar archive of such a folder (ArchiveTree); "-" is
-/// an archive on standard input. Facts that a copy cannot contain are in its file `gdrkit-recording` (RecordedFacts).
+/// The root is "/", a directory with a copy of a machine's files, or a tar archive of such a directory (ArchiveTree);
+/// "-" is an archive on standard input. Facts that a copy cannot contain are in its file `gdrkit-recording`
+/// (RecordedFacts).
 ///
 /// Not thread-safe: a view and its copies may be used by one thread at a time.
 class MachineView {
@@ -43,8 +44,8 @@ class MachineView {
   static constexpr unsigned component_limit = 512;  ///< maximum components of a path, including those of links
   static constexpr std::size_t depth_limit = 96;
 
-  /// Error: the root is neither a folder nor an archive, or is damaged. The list of recorded facts is read unless the
-  /// root is "/".
+  /// Error: the root is neither a directory nor an archive, or is damaged. The list of recorded facts is read unless
+  /// the root is "/".
   [[nodiscard]] static base::Result<MachineView> open(const std::string& root);
   /// The same for any tree. is_live: the tree is this machine.
   [[nodiscard]] static base::Result<MachineView> over(std::shared_ptr<const FileTree> tree, bool is_live);
@@ -63,7 +64,7 @@ class MachineView {
                                                          std::size_t size) const;
   /// Whether the file contains `words`. It may be as large as scan_limit and is never held in memory as a whole.
   [[nodiscard]] Fact<bool> holds(std::string_view path, std::string_view words) const;
-  /// Names in a folder, sorted, without "." and "..".
+  /// Names in a directory, sorted, without "." and "..".
   [[nodiscard]] Fact<std::vector<std::string>> names(std::string_view path) const;
   /// The path with all links resolved, as the machine would spell it.
   [[nodiscard]] Fact<std::string> resolved(std::string_view path) const;

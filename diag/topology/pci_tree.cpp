@@ -47,20 +47,20 @@ Fact<std::vector<int>> read_cpus(const MachineView& view, const std::string& pat
   return {Outcome::malformed, {}, path + ": is not a list of CPUs"};
 }
 
-/// `folder` contains the function's files, by any path.
-PciFunction read_function(const MachineView& view, const std::string& name, const std::string& folder) {
+/// `directory` contains the function's files, by any path.
+PciFunction read_function(const MachineView& view, const std::string& name, const std::string& directory) {
   PciFunction function;
   function.name = name;
   if (const auto address = platform::parse_pci_address(name)) function.address = *address;
-  function.vendor = view.number(folder + "/vendor");
-  function.device = view.number(folder + "/device");
-  function.subsystem_vendor = view.number(folder + "/subsystem_vendor");
-  function.subsystem_device = view.number(folder + "/subsystem_device");
-  function.class_code = view.number(folder + "/class");
-  function.numa_node = view.number(folder + "/numa_node");
-  function.current = {read_speed(view, folder + "/current_link_speed"),
-                      read_width(view, folder + "/current_link_width")};
-  function.most = {read_speed(view, folder + "/max_link_speed"), read_width(view, folder + "/max_link_width")};
+  function.vendor = view.number(directory + "/vendor");
+  function.device = view.number(directory + "/device");
+  function.subsystem_vendor = view.number(directory + "/subsystem_vendor");
+  function.subsystem_device = view.number(directory + "/subsystem_device");
+  function.class_code = view.number(directory + "/class");
+  function.numa_node = view.number(directory + "/numa_node");
+  function.current = {read_speed(view, directory + "/current_link_speed"),
+                      read_width(view, directory + "/current_link_width")};
+  function.most = {read_speed(view, directory + "/max_link_speed"), read_width(view, directory + "/max_link_width")};
   return function;
 }
 
@@ -95,17 +95,17 @@ class Reader {
     for (const std::string& name : devices.value) {
       if (!is_function_name(name)) continue;
       ++tree_.pci_count;
-      const std::string folder = pci_devices + "/" + name;
-      const auto vendor = view_.number(folder + "/vendor");
+      const std::string directory = pci_devices + "/" + name;
+      const auto vendor = view_.number(directory + "/vendor");
       if (vendor.is_found() && vendor.value != nvidia_vendor) continue;
-      const auto kind = view_.number(folder + "/class");
+      const auto kind = view_.number(directory + "/class");
       if (!vendor.is_found() || !kind.is_found()) {
         if (tree_.unread.size() < PciTree::most_gpus)
           tree_.unread.push_back(vendor.is_found() ? kind.reason : vendor.reason);
       } else if (kind.value >> 16 == display_class) {
-        add(tree_.gpus, DeviceKind::gpu, "", name, folder, PciTree::most_gpus);
+        add(tree_.gpus, DeviceKind::gpu, "", name, directory, PciTree::most_gpus);
       } else if (kind.value == nvswitch_class) {
-        add(tree_.nvswitches, DeviceKind::nvswitch, "", name, folder, PciTree::most_gpus);
+        add(tree_.nvswitches, DeviceKind::nvswitch, "", name, directory, PciTree::most_gpus);
       }
     }
   }
@@ -115,21 +115,21 @@ class Reader {
     tree_.adapter_outcome = names.outcome;
     tree_.adapter_reason = names.reason;
     for (const std::string& name : names.value) {
-      const std::string folder = "/sys/class/infiniband/" + name + "/device";
-      const auto real = view_.resolved(folder);
+      const std::string directory = "/sys/class/infiniband/" + name + "/device";
+      const auto real = view_.resolved(directory);
       const std::string last = real.value.substr(real.value.rfind('/') + 1);
       if (real.is_unknown()) {
         tree_.unread.push_back(real.reason);
       } else if (!real.is_found() || !is_function_name(last)) {
         tree_.unplaced.push_back(name);
       } else {
-        add(tree_.adapters, DeviceKind::adapter, name, last, folder, PciTree::most_adapters);
+        add(tree_.adapters, DeviceKind::adapter, name, last, directory, PciTree::most_adapters);
       }
     }
   }
 
   void add(std::vector<TreeDevice>& to, DeviceKind kind, const std::string& name, const std::string& address,
-           const std::string& folder, std::size_t most) {
+           const std::string& directory, std::size_t most) {
     if (to.size() == most) {
       ++tree_.left_out;
       return;
@@ -137,8 +137,8 @@ class Reader {
     TreeDevice device;
     device.kind = kind;
     device.name = name;
-    device.real_path = view_.resolved(folder);
-    const std::string& at = device.real_path.is_found() ? device.real_path.value : folder;
+    device.real_path = view_.resolved(directory);
+    const std::string& at = device.real_path.is_found() ? device.real_path.value : directory;
     device.function = read_function(view_, address, at);
     device.cpus = read_cpus(view_, at + "/local_cpulist");
     if (device.real_path.is_found()) place(device, address);
@@ -153,12 +153,12 @@ class Reader {
       return;
     }
     device.root = at.root;
-    std::string folder = device.real_path.value.substr(0, device.real_path.value.rfind(at.root) + at.root.size());
+    std::string directory = device.real_path.value.substr(0, device.real_path.value.rfind(at.root) + at.root.size());
     at.functions.pop_back();
     for (const std::string& bridge : at.functions) {
-      folder += "/" + bridge;
-      const auto [known, is_new] = bridges_.emplace(folder, tree_.bridges.size());
-      if (is_new) tree_.bridges.push_back(read_function(view_, bridge, folder));
+      directory += "/" + bridge;
+      const auto [known, is_new] = bridges_.emplace(directory, tree_.bridges.size());
+      if (is_new) tree_.bridges.push_back(read_function(view_, bridge, directory));
       device.bridges.push_back(known->second);
     }
   }

@@ -61,8 +61,8 @@ base::Result<RecordedFacts> RecordedFacts::parse(std::string_view list) {
 void RecordedFacts::add_name(std::string_view path) {
   const auto slash = path.rfind('/');
   if (slash == std::string_view::npos || slash + 1 == path.size()) return;
-  const std::string_view folder = slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
-  names_[std::string(folder)].emplace(path.substr(slash + 1));
+  const std::string_view directory = slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+  names_[std::string(directory)].emplace(path.substr(slash + 1));
 }
 
 const Node* RecordedFacts::device(std::string_view path) const {
@@ -70,9 +70,9 @@ const Node* RecordedFacts::device(std::string_view path) const {
   return found == devices_.end() ? nullptr : &found->second;
 }
 
-const std::set<std::string>& RecordedFacts::names_in(std::string_view folder) const {
+const std::set<std::string>& RecordedFacts::names_in(std::string_view directory) const {
   static const std::set<std::string> none;
-  const auto found = names_.find(folder);
+  const auto found = names_.find(directory);
   return found == names_.end() ? none : found->second;
 }
 

@@ -16,7 +16,7 @@ namespace gdrkit::diag::topology {
 /// One fact per line; paths are those after links are resolved:
 ///   character_device PATH MAJOR MINOR MODE(octal) USER GROUP
 ///   unreadable PATH, which may contain blanks
-/// If the tree contains a file or folder at an unreadable path, it existed, and reading it was refused.
+/// If the tree contains a file or directory at an unreadable path, it existed, and reading it was refused.
 class RecordedFacts {
  public:
   static constexpr const char* file_name = "gdrkit-recording";
@@ -28,8 +28,8 @@ class RecordedFacts {
   [[nodiscard]] bool is_unreadable(std::string_view path) const { return unreadable_.find(path) != unreadable_.end(); }
   /// nullptr if no device is recorded there.
   [[nodiscard]] const Node* device(std::string_view path) const;
-  /// Names in a folder ("/" or without a trailing slash) that only the list contains.
-  [[nodiscard]] const std::set<std::string>& names_in(std::string_view folder) const;
+  /// Names in a directory ("/" or without a trailing slash) that only the list contains.
+  [[nodiscard]] const std::set<std::string>& names_in(std::string_view directory) const;
 
  private:
   void add_name(std::string_view path);

@@ -150,16 +150,16 @@ base::Status TarReader::fill(std::string_view header, const Extension& extension
   const bool is_ustar = raw(header, magic_field).substr(0, 6) == std::string_view("ustar\0", 6);
   if (extension.name.empty()) {
     member->name = text(header, name_field);
-    if (is_ustar) member->folder = text(header, prefix_field);
+    if (is_ustar) member->directory = text(header, prefix_field);
   } else {
     member->name = extension.name;
   }
-  const bool is_folder = type == '5' || (!member->name.empty() && member->name.back() == '/' && type != '2');
+  const bool is_directory = type == '5' || (!member->name.empty() && member->name.back() == '/' && type != '2');
   switch (type) {
     case '\0':
     case '0':
     case '7':
-    case '5': member->node.kind = is_folder ? NodeKind::folder : NodeKind::file; break;
+    case '5': member->node.kind = is_directory ? NodeKind::directory : NodeKind::file; break;
     case '1':
     case '2':
       member->kind = type == '1' ? TarMember::Kind::hard_link : TarMember::Kind::link;

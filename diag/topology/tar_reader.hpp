@@ -16,10 +16,10 @@ struct TarMember {
 
   Kind kind = Kind::node;
   Node node;
-  std::string_view folder;   ///< precedes the name, separated by a slash; often empty
-  std::string_view name;     ///< as the archive spells it: "./sys/class", "sys/class/"
-  std::string_view content;  ///< of a file; the target of a link
-  std::size_t offset = 0;    ///< of its header, for error messages
+  std::string_view directory;  ///< precedes the name, separated by a slash; often empty
+  std::string_view name;       ///< as the archive spells it: "./sys/class", "sys/class/"
+  std::string_view content;    ///< of a file; the target of a link
+  std::size_t offset = 0;      ///< of its header, for error messages
 };
 
 /// Reads POSIX's ustar and pax, GNU's long names, and the format before both. Views point into the archive.

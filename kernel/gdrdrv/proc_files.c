@@ -12,7 +12,7 @@
 #include "orphans.h"
 #include "owner.h"
 
-static struct proc_dir_entry *folder;
+static struct proc_dir_entry *directory;
 
 static int show_version(struct seq_file *file, void *data)
 {
@@ -50,15 +50,15 @@ static int show_owners(struct seq_file *file, void *data)
 
 int gdrdrv_proc_create(void)
 {
-	folder = proc_mkdir("driver/gdrdrv", NULL);
-	if (!folder)
+	directory = proc_mkdir("driver/gdrdrv", NULL);
+	if (!directory)
 		return -ENOMEM;
 	/* This function hides that Linux 5.6 replaced file_operations by proc_ops. */
-	if (proc_create_single_data("params", 0444, folder, show_params, NULL) &&
-	    proc_create_single_data("version", 0444, folder, show_version, NULL) &&
-	    proc_create_single_data("owners", 0440, folder, show_owners, NULL) &&
+	if (proc_create_single_data("params", 0444, directory, show_params, NULL) &&
+	    proc_create_single_data("version", 0444, directory, show_version, NULL) &&
+	    proc_create_single_data("owners", 0440, directory, show_owners, NULL) &&
 	    (!gdrdrv_params_debug() ||
-	     proc_create_single_data("nv_get_pages_refcount", 0440, folder, show_pins, NULL)))
+	     proc_create_single_data("nv_get_pages_refcount", 0440, directory, show_pins, NULL)))
 		return 0;
 	gdrdrv_proc_remove();
 	return -ENOMEM;
@@ -66,6 +66,6 @@ int gdrdrv_proc_create(void)
 
 void gdrdrv_proc_remove(void)
 {
-	proc_remove(folder);
-	folder = NULL;
+	proc_remove(directory);
+	directory = NULL;
 }

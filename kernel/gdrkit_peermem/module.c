@@ -17,7 +17,7 @@
 
 /* NVIDIA's clients use this name too, and libraries search for it. Two clients must not serve the same memory. */
 #define CLIENT_NAME "nv_mem"
-#define PEERS_FOLDER "/sys/kernel/mm/memory_peers/"
+#define PEERS_DIRECTORY "/sys/kernel/mm/memory_peers/"
 
 #ifdef GDRKIT_PEER_MEM_PLAIN
 #define HAS_INVALIDATE_UNMAPS false
@@ -48,7 +48,7 @@ static const char *holder(void)
 		return "nvidia_peermem";
 	if (exists("/sys/module/nv_peer_mem"))
 		return "nv_peer_mem";
-	if (exists(PEERS_FOLDER CLIENT_NAME))
+	if (exists(PEERS_DIRECTORY CLIENT_NAME))
 		return "an unknown module";
 	return NULL;
 }
@@ -86,7 +86,7 @@ static int __init peermem_init(void)
 	prepare_client();
 	if (!peermem_register(&client.client)) {
 		pr_err("cannot register as " CLIENT_NAME ": the RDMA core refused it; another client may have that "
-		       "name (see " PEERS_FOLDER "): unload it first\n");
+		       "name (see " PEERS_DIRECTORY "): unload it first\n");
 		return -EINVAL;
 	}
 	pr_info("registered as " CLIENT_NAME ", %s, " GDRKIT_FLAVOUR_NAME " flavour\n",

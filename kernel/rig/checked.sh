@@ -16,7 +16,7 @@ lacks_tool() { # sets why_not for the first one that is missing
 }
 
 # Kbuild silently drops options that it does not recognize or that conflict with others.
-check_options() { # folder of the build
+check_options() { # directory of the build
   local line missing=""
   while read -r line; do
     case "$line" in
@@ -31,14 +31,14 @@ check_options() { # folder of the build
   }
 }
 
-configure_checked_linux() { # folder of the source
+configure_checked_linux() { # directory of the source
   make -s -C "$1" allnoconfig &&
     (cd "$1" && scripts/kconfig/merge_config.sh -m .config "$kernel/rig/checked.config") && make -s -C "$1" olddefconfig
 }
 
 # Sets linux_release, linux_headers and linux_image, as fetch_linux does.
 build_checked_linux() {
-  local package folder=$build/checked mark
+  local package directory=$build/checked mark
   lacks_tool && return 1
   package=$(dependencies_of linux-source | grep -m 1 '^linux-source-')
   unpack "$downloads/linux-source" "${package:-linux-source}" || {
@@ -46,23 +46,23 @@ build_checked_linux() {
     return 1
   }
   mark=$(cat "$downloads/linux-source/.unpacked" "$kernel/rig/checked.config" | sha256sum)
-  if [ "$(cat "$folder/.built" 2>/dev/null)" != "$mark" ]; then
-    echo "building $package with KASAN, lockdep, kmemleak and fault injection; log in $folder.log"
-    rm -rf "$folder"
-    mkdir -p "$folder"
-    if ! tar -C "$folder" --strip-components=1 -xf "$downloads/linux-source/usr/src/$package.tar.xz" ||
-      ! configure_checked_linux "$folder" >"$folder.log" 2>&1; then
-      why_not="cannot configure the debug Linux; see $folder.log"
+  if [ "$(cat "$directory/.built" 2>/dev/null)" != "$mark" ]; then
+    echo "building $package with KASAN, lockdep, kmemleak and fault injection; log in $directory.log"
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    if ! tar -C "$directory" --strip-components=1 -xf "$downloads/linux-source/usr/src/$package.tar.xz" ||
+      ! configure_checked_linux "$directory" >"$directory.log" 2>&1; then
+      why_not="cannot configure the debug Linux; see $directory.log"
       return 1
     fi
-    check_options "$folder" || return 1
-    make -C "$folder" -j"$(nproc)" bzImage modules >>"$folder.log" 2>&1 || {
-      why_not="cannot build the debug Linux; see $folder.log"
+    check_options "$directory" || return 1
+    make -C "$directory" -j"$(nproc)" bzImage modules >>"$directory.log" 2>&1 || {
+      why_not="cannot build the debug Linux; see $directory.log"
       return 1
     }
-    printf '%s\n' "$mark" >"$folder/.built"
+    printf '%s\n' "$mark" >"$directory/.built"
   fi
-  linux_headers=$folder
-  linux_release=$(cat "$folder/include/config/kernel.release")
-  linux_image=$folder/arch/x86/boot/bzImage
+  linux_headers=$directory
+  linux_release=$(cat "$directory/include/config/kernel.release")
+  linux_image=$directory/arch/x86/boot/bzImage
 }

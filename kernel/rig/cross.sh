@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Cross-compiles the kernel modules for arm64, both flavours, against Debian's headers. Runs nothing.
-#   usage: kernel/rig/cross.sh <folder for the JUnit file>
+#   usage: kernel/rig/cross.sh <directory for the JUnit file>
 # Exit status: 0 built, or not possible here (the result contains the reason); 1 failed. GDRKIT_OFFLINE=1 disables
 # downloads.
 set -uo pipefail
@@ -28,13 +28,13 @@ cannot() {
   exit 0
 }
 
-# Package lists for arm64 in a separate folder, so that this machine's package manager is not changed.
+# Package lists for arm64 in a separate directory, so that this machine's package manager is not changed.
 ensure_arm64_package_lists() {
-  local folder=$downloads/lists-arm64
-  mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+  local directory=$downloads/lists-arm64
+  mkdir -p "$directory/lists/partial" "$directory/cache/archives/partial"
   printf 'APT::Architectures { "%s"; "arm64"; };\nDir::State::Lists "%s/lists";\nDir::Cache "%s/cache";\n' \
-    "$(dpkg --print-architecture)" "$folder" "$folder" >"$folder/apt.conf"
-  export APT_CONFIG=$folder/apt.conf
+    "$(dpkg --print-architecture)" "$directory" "$directory" >"$directory/apt.conf"
+  export APT_CONFIG=$directory/apt.conf
   apt-cache show linux-headers-arm64:arm64 >/dev/null 2>&1 && return 0
   [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
   apt-get update -qq >/dev/null 2>&1
@@ -42,26 +42,26 @@ ensure_arm64_package_lists() {
 }
 
 fetch_headers() { # sets `linux_release`, `linux_headers`
-  local folder packages
+  local directory packages
   linux_release=$(dependencies_of linux-headers-arm64:arm64 | sed -n 's/^linux-headers-\(.*\):arm64$/\1/p' | head -n 1)
   [ -n "$linux_release" ] || {
     why_not="cannot find the Debian package linux-headers-arm64"
     return 1
   }
-  folder=$downloads/linux-$linux_release
+  directory=$downloads/linux-$linux_release
   # The tools of the build run on this machine, so they have its architecture.
   mapfile -t packages < <(apt-cache show --no-all-versions "linux-headers-$linux_release:arm64" |
     sed -n 's/^Depends: //p' | grep -oE 'linux-(headers|kbuild)-[^ ,]+')
   packages+=("linux-headers-$linux_release:arm64")
-  unpack "$folder" "${packages[@]}" || {
+  unpack "$directory" "${packages[@]}" || {
     why_not="cannot download the packages: ${packages[*]}"
     return 1
   }
-  linux_headers=$folder/usr/src/linux-headers-$linux_release
+  linux_headers=$directory/usr/src/linux-headers-$linux_release
 }
 
 [ -n "$results" ] || {
-  echo "usage: kernel/rig/cross.sh <folder for the JUnit file>" >&2
+  echo "usage: kernel/rig/cross.sh <directory for the JUnit file>" >&2
   exit 2
 }
 mkdir -p "$results"

@@ -24,7 +24,7 @@ skip_all() { # test suite, its name in GDRKIT_REQUIRE, reason
   exit "$failed"
 }
 
-test_groups() { # folders with modules.txt: with GDRKIT_KERNEL_INSTALLED those that test installed packages, else the others
+test_groups() { # directories with modules.txt: with GDRKIT_KERNEL_INSTALLED those that test installed packages, else the others
   local list
   for list in "$kernel"/tests/*/modules.txt; do
     list=${list%/modules.txt}
@@ -35,35 +35,35 @@ test_groups() { # folders with modules.txt: with GDRKIT_KERNEL_INSTALLED those t
 }
 
 # One static program per group, unless the group has a build.sh.
-build_programs_of_groups() { # folder
-  local group folder=$1
-  mkdir -p "$folder"
+build_programs_of_groups() { # directory
+  local group directory=$1
+  mkdir -p "$directory"
   for group in $(test_groups); do
     if [ -x "$kernel/tests/$group/build.sh" ]; then
-      "$kernel/tests/$group/build.sh" "$folder/$group" || return 1
+      "$kernel/tests/$group/build.sh" "$directory/$group" || return 1
     else
-      "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -Werror -static -pthread -I"$kernel" -o "$folder/$group" \
+      "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -Werror -static -pthread -I"$kernel" -o "$directory/$group" \
         "$kernel"/tests/support/*.c "$kernel/tests/$group"/*.c || return 1
     fi
   done
 }
 
 make_file_system() { # release, flavours, result
-  local folder=$scratch/file_system flavour group
-  rm -rf "$folder"
-  mkdir -p "$folder/bin" "$folder/rig" "$folder/tests" "$folder/modules"
-  cp "$busybox" "$folder/bin/busybox"
-  cp "$kernel/rig/guest_init" "$folder/init"
-  chmod +x "$folder/init"
+  local directory=$scratch/file_system flavour group
+  rm -rf "$directory"
+  mkdir -p "$directory/bin" "$directory/rig" "$directory/tests" "$directory/modules"
+  cp "$busybox" "$directory/bin/busybox"
+  cp "$kernel/rig/guest_init" "$directory/init"
+  chmod +x "$directory/init"
   for flavour in $2; do
-    mkdir -p "$folder/modules/$flavour"
-    find "$build/$1/$flavour" -name '*.ko' -exec cp {} "$folder/modules/$flavour/" \;
-    strip -g "$folder/modules/$flavour"/*.ko
+    mkdir -p "$directory/modules/$flavour"
+    find "$build/$1/$flavour" -name '*.ko' -exec cp {} "$directory/modules/$flavour/" \;
+    strip -g "$directory/modules/$flavour"/*.ko
   done
   for group in $(test_groups); do
-    cp "$programs/$group" "$folder/tests/$group"
-    cp "$kernel/tests/$group/modules.txt" "$folder/tests/$group.modules"
-    if [ -d "$programs/$group.files" ]; then cp -r "$programs/$group.files/." "$folder/"; fi
+    cp "$programs/$group" "$directory/tests/$group"
+    cp "$kernel/tests/$group/modules.txt" "$directory/tests/$group.modules"
+    if [ -d "$programs/$group.files" ]; then cp -r "$programs/$group.files/." "$directory/"; fi
   done
   {
     printf "flavours='%s'\n" "$2"
@@ -71,19 +71,19 @@ make_file_system() { # release, flavours, result
     printf "pattern='%s'\n" "${GDRKIT_KERNEL_TESTS:-*}"
     printf 'export GDRKIT_KERNEL_FULL=%s\n' "$full"
     printf 'export GDRKIT_KERNEL_CHECKED=%s\n' "$checked"
-  } >"$folder/rig/settings"
-  (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$3"
+  } >"$directory/rig/settings"
+  (cd "$directory" && find . | cpio -o -H newc --quiet | gzip -1) >"$3"
 }
 
 # A machine that prints one line and powers off. On some hosts /dev/kvm opens, but machines under it hang.
 probe_accelerator() { # accelerator, image: true if the line was printed
-  local folder=$scratch/probe
-  rm -rf "$folder"
-  mkdir -p "$folder/bin"
-  cp "$busybox" "$folder/bin/busybox"
-  printf '#!/bin/busybox sh\necho the probe has booted\n/bin/busybox poweroff -f\n' >"$folder/init"
-  chmod +x "$folder/init"
-  (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$scratch/probe.cpio.gz"
+  local directory=$scratch/probe
+  rm -rf "$directory"
+  mkdir -p "$directory/bin"
+  cp "$busybox" "$directory/bin/busybox"
+  printf '#!/bin/busybox sh\necho the probe has booted\n/bin/busybox poweroff -f\n' >"$directory/init"
+  chmod +x "$directory/init"
+  (cd "$directory" && find . | cpio -o -H newc --quiet | gzip -1) >"$scratch/probe.cpio.gz"
   # In a subshell, whose stderr is discarded, because bash prints a message when QEMU is killed.
   (run_qemu "$1" "$2" "$scratch/probe.cpio.gz" "$scratch/probe-$1.log" "${GDRKIT_KERNEL_PROBE_S:-20}") 2>/dev/null
   grep -q "the probe has booted" "$scratch/probe-$1.log"

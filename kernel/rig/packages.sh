@@ -21,27 +21,27 @@ name_here() { # package
   if [ -z "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ] && apt-cache show "$1t64" >/dev/null 2>&1; then echo "$1t64"; else echo "$1"; fi
 }
 
-# Unpacks the packages into a folder, once per version.
-unpack() { # folder packages...
-  local folder=$1 package mark names=()
+# Unpacks the packages into a directory, once per version.
+unpack() { # directory packages...
+  local directory=$1 package mark names=()
   shift
   for package in "$@"; do names+=("$(name_here "$package")"); done
   set -- "${names[@]}"
   mark=$(apt-cache show --no-all-versions "$@" | sed -n 's/^SHA256: //p' | sort)
   [ -n "$mark" ] || return 1
-  [ "$(cat "$folder/.unpacked" 2>/dev/null)" != "$mark" ] || return 0
+  [ "$(cat "$directory/.unpacked" 2>/dev/null)" != "$mark" ] || return 0
   [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
-  rm -rf "$folder"
-  mkdir -p "$folder/.packages"
-  (cd "$folder/.packages" && apt-get download -qq "$@" >"$folder/.log" 2>&1) || {
-    cat "$folder/.log" >&2
+  rm -rf "$directory"
+  mkdir -p "$directory/.packages"
+  (cd "$directory/.packages" && apt-get download -qq "$@" >"$directory/.log" 2>&1) || {
+    cat "$directory/.log" >&2
     return 1
   }
-  for package in "$folder"/.packages/*.deb; do dpkg-deb -x "$package" "$folder" || return 1; done
-  rm -rf "$folder/.packages"
+  for package in "$directory"/.packages/*.deb; do dpkg-deb -x "$package" "$directory" || return 1; done
+  rm -rf "$directory/.packages"
   # The headers' Makefiles include the common headers by their installed path.
-  find "$folder/usr/src" -maxdepth 2 -name Makefile -type f -exec sed -i "s#^include /usr/src#include $folder/usr/src#" {} + 2>/dev/null
-  printf '%s\n' "$mark" >"$folder/.unpacked"
+  find "$directory/usr/src" -maxdepth 2 -name Makefile -type f -exec sed -i "s#^include /usr/src#include $directory/usr/src#" {} + 2>/dev/null
+  printf '%s\n' "$mark" >"$directory/.unpacked"
 }
 
 release_of_package() { # name of Debian's Linux metapackage after "linux-image-", such as amd64 or rt-amd64
@@ -50,22 +50,22 @@ release_of_package() { # name of Debian's Linux metapackage after "linux-image-"
 
 # Sets `linux_release`, `linux_headers` and, for `image`, `linux_image`.
 fetch_linux() { # name after "linux-image-"; image or headers
-  local folder packages
+  local directory packages
   linux_release=$(release_of_package "$1")
   [ -n "$linux_release" ] || {
     why_not="cannot find the Debian package linux-image-$1"
     return 1
   }
-  folder=$downloads/linux-$linux_release
+  directory=$downloads/linux-$linux_release
   mapfile -t packages < <(dependencies_of "linux-headers-$linux_release" | grep -E '^linux-(headers|kbuild)-')
   packages+=("linux-headers-$linux_release")
   [ "$2" = headers ] || packages+=("linux-image-$linux_release")
-  unpack "$folder" "${packages[@]}" || {
+  unpack "$directory" "${packages[@]}" || {
     why_not="cannot download the packages of Linux $linux_release: ${packages[*]}"
     return 1
   }
-  linux_headers=$folder/usr/src/linux-headers-$linux_release
-  linux_image=$folder/boot/vmlinuz-$linux_release
+  linux_headers=$directory/usr/src/linux-headers-$linux_release
+  linux_image=$directory/boot/vmlinuz-$linux_release
 }
 
 fetch_busybox() { # sets `busybox`
@@ -77,7 +77,7 @@ fetch_busybox() { # sets `busybox`
 }
 
 # Debian 13 compresses its Linux modules.
-copy_module() { # folder of a Linux, name, target folder; returns 1 if the module does not exist
+copy_module() { # directory of a Linux, name, target directory; returns 1 if the module does not exist
   local file
   file=$(find "$1" -name "$2.ko*" -o -name "${2//_/-}.ko*" | head -n 1)
   case "$file" in

@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Builds the kernel modules against Debian's Linux and tests them in a virtual machine.
-#   usage: kernel/rig/run.sh [--full] <folder for the JUnit files>
+#   usage: kernel/rig/run.sh [--full] <directory for the JUnit files>
 # Exit status: 0 passed, or not possible here (the results contain the reason); 1 failed, or not possible although
 # GDRKIT_REQUIRE contains "kernel". GDRKIT_OFFLINE=1 disables downloads. GDRKIT_KERNEL_LINUX selects the Linux to boot:
 # the name of Debian's package after "linux-image-" (amd64), or "checked" for the debug build of checked.sh.
-# GDRKIT_KERNEL_INSTALLED: a folder with unpacked packages, modules included; then only they are tested.
+# GDRKIT_KERNEL_INSTALLED: a directory with unpacked packages, modules included; then only they are tested.
 set -uo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -39,7 +39,7 @@ failed_outside() { # name
 cannot() { skip_all kernel kernel "$@"; } # reason
 
 usage() {
-  printf 'error: %s\nusage: kernel/rig/run.sh [--full] <folder for the JUnit files>\n' "$*" >&2
+  printf 'error: %s\nusage: kernel/rig/run.sh [--full] <directory for the JUnit files>\n' "$*" >&2
   exit 2
 }
 
@@ -50,7 +50,7 @@ for argument in "$@"; do
     *) results=$argument ;;
   esac
 done
-[ -n "$results" ] || usage "missing folder for the JUnit files"
+[ -n "$results" ] || usage "missing directory for the JUnit files"
 [ "$full" = 0 ] || limit_s=3000
 
 check_tools() {

@@ -18,7 +18,7 @@ bool is_one(const char* name) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
-std::string cache_folder() {
+std::string cache_directory() {
   const std::string own = text("XDG_CACHE_HOME");
   if (!own.empty() && own.front() == '/') return own + "/gdrkit";
   const std::string home = text("HOME");
@@ -33,7 +33,7 @@ Settings read_settings() {
   settings.copy_kernel = text("GDRKIT_COPY_KERNEL");
   settings.engine = text("GDRKIT_ENGINE");
   settings.dropin_engine = text("GDRKIT_DROPIN_ENGINE");
-  settings.cache_folder = cache_folder();
+  settings.cache_directory = cache_directory();
   settings.allow_unreviewed_driver = is_one("GDRKIT_ALLOW_UNREVIEWED_DRIVER");
   settings.allow_ipc_handle = is_one("GDRKIT_ALLOW_IPC_HANDLE");
   settings.emulated_devices = text("GDRKIT_EMULATED_DEVICES");

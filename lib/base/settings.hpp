@@ -13,7 +13,7 @@ struct Settings {
   std::string copy_kernel;               ///< GDRKIT_COPY_KERNEL: the only copy kernel to use
   std::string engine;                    ///< GDRKIT_ENGINE: the only engine to use, or "automatic"
   std::string dropin_engine;             ///< GDRKIT_DROPIN_ENGINE: the same for the drop-in library
-  std::string cache_folder;              ///< $XDG_CACHE_HOME/gdrkit, else $HOME/.cache/gdrkit: engine profiles
+  std::string cache_directory;           ///< $XDG_CACHE_HOME/gdrkit, else $HOME/.cache/gdrkit: engine profiles
   bool allow_unreviewed_driver = false;  ///< GDRKIT_ALLOW_UNREVIEWED_DRIVER=1
   bool allow_ipc_handle = false;         ///< GDRKIT_ALLOW_IPC_HANDLE=1: the rm backend may read CUDA IPC handles
   std::string emulated_devices;          ///< GDRKIT_EMULATED_DEVICES: the number of emulated devices

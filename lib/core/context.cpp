@@ -39,7 +39,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   draw_handle_key();
 
   std::string forced_copy_kernel = settings.copy_kernel;
-  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda, limits, settings.cache_folder);
+  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda, limits, settings.cache_directory);
   const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
   // The slot's lock is not required: holders of a stale handle only read atomic fields, `handle` first.

@@ -77,7 +77,7 @@ class Path {
 class Engines {
  public:
   /// `forced_engine`: GDRKIT_ENGINE, "" if not set. The backend outlives the engines. `cuda`: replaces the driver in a
-  /// test. `profiles`: the folder of the profiles that "gdrkit tune" wrote, "": none.
+  /// test. `profiles`: the directory of the profiles that "gdrkit tune" wrote, "": none.
   Engines(backend::Backend& backend, const std::string& forced_engine, const CudaCalls* cuda = nullptr,
           const ResidenceLimits& limits = {}, const std::string& profiles = {})
       : backend_(backend), forced_(forced_engine), cuda_(cuda), limits_(limits), profiles_(profiles) {}
@@ -86,7 +86,7 @@ class Engines {
   /// one, else cpu. EINVAL for another name; a named engine that cannot run here or cannot serve this memory is
   /// an error; "automatic" then does without it.
   [[nodiscard]] base::Result<std::unique_ptr<Path>> open_path(const Span& span, const char* engine) noexcept;
-  /// The file that holds, or would hold, the profile of this device (CUDA's number). ENOENT without a folder.
+  /// The file that holds, or would hold, the profile of this device (CUDA's number). ENOENT without a directory.
   [[nodiscard]] base::Result<std::string> profile_path(int device) noexcept;
 
  private:

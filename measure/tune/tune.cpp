@@ -114,9 +114,9 @@ class Tune {
       cli::cannot_run(std::string(gdrkit_last_error()) + "; or use --output FILE to write the profile elsewhere");
     }
     const std::string whole = path;
-    const std::string folder = whole.substr(0, whole.rfind('/'));
-    for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
-      ::mkdir(folder.substr(0, end).c_str(), 0700);  // if it fails, writing the file reports the error
+    const std::string directory = whole.substr(0, whole.rfind('/'));
+    for (std::size_t end = directory.find('/', 1);; end = directory.find('/', end + 1)) {
+      ::mkdir(directory.substr(0, end).c_str(), 0700);  // if it fails, writing the file reports the error
       if (end == std::string::npos) return whole;
     }
   }

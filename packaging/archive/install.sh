@@ -43,12 +43,12 @@ if [ -e "$list" ]; then
   sh "$prefix/share/gdrkit/uninstall.sh"
 fi
 
-# Copies one tree into another. The list then contains the new files, and with a trailing slash the new folders.
+# Copies one tree into another. The list then contains the new files, and with a trailing slash the new directories.
 put() { # tree, target, list
   new=$(mktemp)
   (cd "$1" && find . ! -type d) | sed 's,^\./,,' >"$new"
-  (cd "$1" && find . -mindepth 1 -type d) | sed 's,^\./,,' | while IFS= read -r folder; do
-    [ -d "$2/$folder" ] || echo "$folder/" >>"$new"
+  (cd "$1" && find . -mindepth 1 -type d) | sed 's,^\./,,' | while IFS= read -r directory; do
+    [ -d "$2/$directory" ] || echo "$directory/" >>"$new"
   done
   (cd "$1" && tar -cf - .) | (cd "$2" && tar -xf - --no-same-owner --no-overwrite-dir)
   LC_ALL=C sort "$new" >"$3"

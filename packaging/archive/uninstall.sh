@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Removes what install.sh put into the prefix of this file, and then the empty folders.
+# Removes what install.sh put into the prefix of this file, and then the empty directories.
 #   usage: uninstall.sh
 set -eu
 prefix=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 own=$prefix/share/gdrkit
 
-# Removes files, then the installed folders, deepest first. A folder with other content stays.
-remove_listed() { # list, folder
+# Removes files, then the installed directories, deepest first. A directory with other content stays.
+remove_listed() { # list, directory
   grep -v '/$' "$1" | while IFS= read -r name; do rm -f "$2/$name"; done
   grep '/$' "$1" | LC_ALL=C sort -r | while IFS= read -r name; do rmdir "$2/$name" 2>/dev/null || true; done
 }

@@ -23,7 +23,7 @@ DRIVER_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 # The libraries that CUDA and gdrkit load, by the names that they use.
 LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4", "libnvidia-gpucomp.so.*")
 MULTIARCH = f"/usr/lib/{platform.machine()}-linux-gnu"
-FOLDERS = (MULTIARCH, "/usr/lib64", "/usr/lib", "/lib64", "/lib")
+DIRECTORIES = (MULTIARCH, "/usr/lib64", "/usr/lib", "/lib64", "/lib")
 
 
 class Host:
@@ -54,7 +54,7 @@ class Host:
 
     def libraries(self):
         for name in LIBRARIES:
-            yield from next((found for folder in FOLDERS if (found := self.paths(f"{folder}/{name}"))), [])
+            yield from next((found for directory in DIRECTORIES if (found := self.paths(f"{directory}/{name}"))), [])
 
 
 def edits(nodes, mounts=()):
@@ -64,8 +64,8 @@ def edits(nodes, mounts=()):
     return made
 
 
-def specification(host, library_folder):
-    mounts = [{"hostPath": path, "containerPath": f"{library_folder}/{os.path.basename(path)}", "options": ["ro", "nosuid", "nodev", "bind"]}
+def specification(host, library_directory):
+    mounts = [{"hostPath": path, "containerPath": f"{library_directory}/{os.path.basename(path)}", "options": ["ro", "nosuid", "nodev", "bind"]}
               for path in host.libraries()]
     driver = [node for pattern in DRIVER_NODES for node in host.nodes(pattern)]
     gpus, uuids, devices = host.gpus(), host.uuids(), {}

@@ -24,7 +24,7 @@ prepare() {
   rm -rf /var/lib/apt/lists/*
 }
 
-install_files() { # build folder, target
+install_files() { # build directory, target
   local component
   for component in libgdrapi2 libgdrkit0 gdrkit-shmem gdrkit; do
     DESTDIR=$2 cmake --install "$1" --prefix /usr --component "$component" --strip >/dev/null

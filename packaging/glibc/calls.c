@@ -19,8 +19,8 @@ char __libc_single_threaded = 0;
 
 /* 2.33: earlier versions have macros over __xstat. On 64-bit machines struct stat has the layout of the system call. */
 _Static_assert(sizeof(void*) == 8, "requires a 64-bit machine");
-int fstatat(int folder, const char* restrict path, struct stat* restrict result, int flags) {
-  return (int)syscall(SYS_newfstatat, folder, path, result, flags);
+int fstatat(int directory, const char* restrict path, struct stat* restrict result, int flags) {
+  return (int)syscall(SYS_newfstatat, directory, path, result, flags);
 }
 int stat(const char* restrict path, struct stat* restrict result) { return fstatat(AT_FDCWD, path, result, 0); }
 int lstat(const char* restrict path, struct stat* restrict result) {

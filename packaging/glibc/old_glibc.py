@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Writes a folder for the linker's -L that binds programs and libraries to an older glibc than this machine's. It
+"""Writes a directory for the linker's -L that binds programs and libraries to an older glibc than this machine's. It
 contains libraries with the symbols of the installed ones, each in its newest version up to the given one, and an
 archive with later functions.
-usage: old_glibc.py FOLDER VERSION COMPILER      e.g. old_glibc.py build/old_glibc 2.28 gcc
-Link with -L FOLDER -Wl,--wrap=__libc_start_main (start.c)."""
+usage: old_glibc.py DIRECTORY VERSION COMPILER      e.g. old_glibc.py build/old_glibc 2.28 gcc
+Link with -L DIRECTORY -Wl,--wrap=__libc_start_main (start.c)."""
 import os
 import re
 import subprocess
@@ -40,9 +40,9 @@ def symbols_of(library, newest):
     return found
 
 
-def write_library(folder, name, symbols, compiler):
+def write_library(directory, name, symbols, compiler):
     """Writes a shared library of this name that has these symbols and no code."""
-    base = os.path.join(folder, name)
+    base = os.path.join(directory, name)
     versions = {}
     with open(base + ".s", "w", encoding="ascii") as file:
         for symbol, (version, kind, size) in sorted(symbols.items()):
@@ -60,13 +60,13 @@ def versions_defined_by(library):
     return set(re.findall(r"Name: (GLIBC_[0-9.]+)", output_of("readelf", "-W", "-V", library).split("Version needs section")[0]))
 
 
-def write_archive(folder, compiler):
+def write_archive(directory, compiler):
     objects = []
     for name, standard in (("calls", "gnu11"), ("numbers", "c99"), ("start", "gnu11"), ("unwind", "gnu11")):
-        objects.append(os.path.join(folder, name + ".o"))
+        objects.append(os.path.join(directory, name + ".o"))
         output_of(compiler, f"-std={standard}", "-O2", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-Wall", "-c",
                   os.path.join(HERE, name + ".c"), "-o", objects[-1])
-    archive = os.path.join(folder, "libold_glibc.a")
+    archive = os.path.join(directory, "libold_glibc.a")
     if os.path.exists(archive):
         os.remove(archive)
     output_of("ar", "rcsD", archive, *objects)
@@ -74,9 +74,9 @@ def write_archive(folder, compiler):
 
 
 def main():
-    folder, version, compiler = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
+    directory, version, compiler = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
     newest = number_of("GLIBC_" + version)
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(directory, exist_ok=True)
 
     def path_of(name):
         path = output_of(compiler, "-print-file-name=" + name).strip()
@@ -92,21 +92,21 @@ def main():
         versions = versions_defined_by(path_of(name))
         moved = {symbol: symbols[symbol] for symbol in symbols if re.match(pattern, symbol) and symbols[symbol][0] in versions}
         # Installed libraries before 2.34 define these symbols, and some symbols are in both.
-        write_library(folder, name, {**symbols_of(path_of(name), newest), **moved}, compiler)
+        write_library(directory, name, {**symbols_of(path_of(name), newest), **moved}, compiler)
         libraries.append(name)
         for symbol in moved:
             del symbols[symbol]
-    write_library(folder, "libc.so.6", symbols, compiler)
-    write_library(folder, loader, symbols_of(path_of(loader), newest), compiler)
-    write_library(folder, "libm.so.6", symbols_of(path_of("libm.so.6"), newest), compiler)
-    archive = write_archive(folder, compiler)
-    moved = " ".join(os.path.join(folder, name) for name in libraries)
-    with open(os.path.join(folder, "libc.so"), "w", encoding="utf-8") as file:
+    write_library(directory, "libc.so.6", symbols, compiler)
+    write_library(directory, loader, symbols_of(path_of(loader), newest), compiler)
+    write_library(directory, "libm.so.6", symbols_of(path_of("libm.so.6"), newest), compiler)
+    archive = write_archive(directory, compiler)
+    moved = " ".join(os.path.join(directory, name) for name in libraries)
+    with open(os.path.join(directory, "libc.so"), "w", encoding="utf-8") as file:
         # The loader comes last: that of glibc 2.31 and older exports its own malloc and realloc.
-        file.write(f"GROUP ( {archive} AS_NEEDED ( {moved} ) {os.path.join(folder, 'libc.so.6')} {path_of('libc_nonshared.a')} "
-                   f"AS_NEEDED ( {os.path.join(folder, loader)} ) )\n")
-    with open(os.path.join(folder, "libm.so"), "w", encoding="utf-8") as file:
-        file.write(f"GROUP ( {os.path.join(folder, 'libm.so.6')} )\n")
+        file.write(f"GROUP ( {archive} AS_NEEDED ( {moved} ) {os.path.join(directory, 'libc.so.6')} {path_of('libc_nonshared.a')} "
+                   f"AS_NEEDED ( {os.path.join(directory, loader)} ) )\n")
+    with open(os.path.join(directory, "libm.so"), "w", encoding="utf-8") as file:
+        file.write(f"GROUP ( {os.path.join(directory, 'libm.so.6')} )\n")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Checks that files run on glibc 2.28 and the C++ library of GCC 8, which RHEL 8 has. Checks the highest version of the
 symbols that they need, and that no shared library exports symbols of libstdc++ or libgcc. Prints the highest versions;
-exit code 1: a check failed. usage: symbol_versions.py FILE|FOLDER...      a folder is searched for programs and shared
+exit code 1: a check failed. usage: symbol_versions.py FILE|DIRECTORY...      a directory is searched for programs and shared
 libraries"""
 import os
 import re

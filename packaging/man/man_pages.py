@@ -4,7 +4,7 @@
 """Makes the pages of the manual: man1 from what the programs print for --help, by help2man; man3 from the doxygen blocks of the public
 C headers, one page for each API and a link to it for each function. doxygen can write man3, too, but then every build of a package would
 need it, and its pages have neither the synopsis nor the declarations in the order of the header.
-usage: man_pages.py SOURCE OUT [--programs FOLDER]     SOURCE: the top of the tree; FOLDER: where gdrkit is; without it man3 only"""
+usage: man_pages.py SOURCE OUT [--programs DIRECTORY]     SOURCE: the top of the tree; DIRECTORY: where gdrkit is; without it man3 only"""
 import os
 import re
 import shutil
@@ -29,9 +29,9 @@ def version_of(source):
 
 
 def write(out, section, name, text):
-    folder = os.path.join(out, f"man{section}")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, f"{name}.{section}"), "w", encoding="utf-8") as file:
+    directory = os.path.join(out, f"man{section}")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, f"{name}.{section}"), "w", encoding="utf-8") as file:
         file.write(text)
 
 

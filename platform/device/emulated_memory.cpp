@@ -48,11 +48,11 @@ base::Result<int> emulated_export(std::uint64_t address) noexcept {
     return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation; use its start, 0x%" PRIx64, address,
                       allocation->start);
   }
-  DIR* const folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) return base::fail(errno, "cannot read /proc/self/fd: %s", std::strerror(errno));
+  DIR* const directory = ::opendir("/proc/self/fd");
+  if (directory == nullptr) return base::fail(errno, "cannot read /proc/self/fd: %s", std::strerror(errno));
   int found = -1;
   int error = EOPNOTSUPP;
-  while (const dirent* const entry = found < 0 ? ::readdir(folder) : nullptr) {
+  while (const dirent* const entry = found < 0 ? ::readdir(directory) : nullptr) {
     const std::string_view name(entry->d_name);
     int fd = -1;
     std::from_chars(name.data(), name.data() + name.size(), fd);
@@ -62,7 +62,7 @@ base::Result<int> emulated_export(std::uint64_t address) noexcept {
     // The number may have been reused for another file after the check.
     if (found >= 0 && !is_file_of(found, allocation->buffer_id)) ::close(std::exchange(found, -1));
   }
-  ::closedir(folder);
+  ::closedir(directory);
   if (found >= 0) return found;
   if (error != EOPNOTSUPP)
     return base::fail(error, "cannot export emulated memory: duplicating its file descriptor failed: %s",

@@ -37,15 +37,15 @@ base::Result<std::uint64_t> read_memory(const std::string& path) {
 }  // namespace
 
 base::Result<std::vector<NumaNode>> read_numa_nodes(const std::string& sysfs_root) {
-  const std::string folder = sysfs_root + "/devices/system/node";
-  const auto numbers = read_number_list(folder + "/online");
+  const std::string directory = sysfs_root + "/devices/system/node";
+  const auto numbers = read_number_list(directory + "/online");
   if (!numbers.has_value()) return base::pass(numbers);
   // A node's own list may contain CPUs that are offline. Without a list of online CPUs, all count as online.
   const auto online = read_number_list(sysfs_root + "/devices/system/cpu/online");
   if (!online.has_value() && online.error().errno_value != ENOENT) return base::pass(online);
   std::vector<NumaNode> nodes;
   for (const int number : *numbers) {
-    const std::string path = folder + "/node" + std::to_string(number);
+    const std::string path = directory + "/node" + std::to_string(number);
     const auto cpus = read_number_list(path + "/cpulist");
     if (!cpus.has_value()) return base::pass(cpus);
     const auto memory = read_memory(path + "/meminfo");
@@ -58,7 +58,7 @@ base::Result<std::vector<NumaNode>> read_numa_nodes(const std::string& sysfs_roo
     }
     nodes.push_back(std::move(node));
   }
-  if (nodes.empty()) return base::fail(EINVAL, "%s/online lists no node", folder.c_str());
+  if (nodes.empty()) return base::fail(EINVAL, "%s/online lists no node", directory.c_str());
   return nodes;
 }
 

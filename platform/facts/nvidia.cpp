@@ -43,9 +43,9 @@ std::string link_name(const std::string& path) {
   return text.substr(text.rfind('/') + 1);
 }
 
-bool is_nvidia_gpu(const std::string& folder) {
-  if (read_number(folder + "/vendor").value_or(0) != static_cast<long>(nvidia_vendor_id)) return false;
-  const auto class_code = static_cast<unsigned long>(read_number(folder + "/class").value_or(0)) >> 8;
+bool is_nvidia_gpu(const std::string& directory) {
+  if (read_number(directory + "/vendor").value_or(0) != static_cast<long>(nvidia_vendor_id)) return false;
+  const auto class_code = static_cast<unsigned long>(read_number(directory + "/class").value_or(0)) >> 8;
   return class_code == display_controller_class || class_code == controller_3d_class;
 }
 
@@ -75,12 +75,12 @@ bool take_hex(std::string_view* line, std::uint64_t* value) {
 
 base::Result<std::vector<NvidiaGpu>> list_nvidia_gpus(const std::string& sysfs_root) {
   const std::string devices = sysfs_root + "/bus/pci/devices";
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(devices.c_str()), &::closedir);
-  if (folder == nullptr)
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(devices.c_str()), &::closedir);
+  if (directory == nullptr)
     return base::fail(ENOENT, "cannot list the PCI devices in %s: %s; check that /sys is mounted", devices.c_str(),
                       std::strerror(errno));
   std::vector<NvidiaGpu> gpus;
-  while (const dirent* entry = ::readdir(folder.get())) {
+  while (const dirent* entry = ::readdir(directory.get())) {
     if (entry->d_name[0] == '.') continue;
     const std::string path = devices + "/" + entry->d_name;
     const auto address = parse_pci_address(entry->d_name);

@@ -30,16 +30,16 @@
 
 namespace gdrkit::platform {
 
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                         \
-  GDRKIT_EMBED("gdrkit_gpu_ptx_of_" #name, GDRKIT_GPU_PTX_FOLDER "/" #name ".ptx"); \
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                            \
+  GDRKIT_EMBED("gdrkit_gpu_ptx_of_" #name, GDRKIT_GPU_PTX_DIRECTORY "/" #name ".ptx"); \
   GDRKIT_EMBEDDED(ptx_of_##name)
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
 
-#ifdef GDRKIT_GPU_FAT_BINARY_FOLDER
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                                    \
-  GDRKIT_EMBED("gdrkit_gpu_code_of_" #name, GDRKIT_GPU_FAT_BINARY_FOLDER "/" #name ".fatbin"); \
-  GDRKIT_EMBEDDED(code_of_##name)                                                              \
+#ifdef GDRKIT_GPU_FAT_BINARY_DIRECTORY
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                                       \
+  GDRKIT_EMBED("gdrkit_gpu_code_of_" #name, GDRKIT_GPU_FAT_BINARY_DIRECTORY "/" #name ".fatbin"); \
+  GDRKIT_EMBEDDED(code_of_##name)                                                                 \
   GpuImages images_of_##name() noexcept { return {code_of_##name(0), ptx_of_##name(1)}; }
 #include "platform/gpu_code/gpu_kernels.def"
 const char* embedded_gpu_architectures() noexcept { return GDRKIT_GPU_ARCHITECTURES; }

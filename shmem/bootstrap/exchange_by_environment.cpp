@@ -48,8 +48,8 @@ base::Result<base::UniqueFd> listen_at_root(const std::string& root, const std::
 /// Other users may bind the name before PE 0 does, but each side checks the user of the other.
 base::Result<std::unique_ptr<Exchange>> exchange_by_user(const LaunchEnvironment& environment,
                                                          std::chrono::milliseconds limit) {
-  const char* const folder = std::getenv("GDRKIT_SHMEM_SOCKET_DIR");
-  auto place = MeetingPlace::open(folder == nullptr ? "" : folder);
+  const char* const directory = std::getenv("GDRKIT_SHMEM_SOCKET_DIR");
+  auto place = MeetingPlace::open(directory == nullptr ? "" : directory);
   if (!place) return base::pass(place);
   const secret::Key public_key = secret_of(secret::bytes_of(environment.root + " " + std::to_string(::geteuid())));
   Token name;

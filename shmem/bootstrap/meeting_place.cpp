@@ -43,10 +43,11 @@ struct LocalAddress {
   socklen_t size = 0;
 };
 
-/// A folder is named by its descriptor: this path is short at any depth, and is that of the folder that was checked.
-LocalAddress local_address(const std::string& name, int folder) {
-  const bool is_abstract = folder < 0;
-  const std::string text = is_abstract ? name : "/proc/self/fd/" + std::to_string(folder) + "/" + name;
+/// A directory is named by its descriptor: this path is short at any depth, and is that of the directory that was
+/// checked.
+LocalAddress local_address(const std::string& name, int directory) {
+  const bool is_abstract = directory < 0;
+  const std::string text = is_abstract ? name : "/proc/self/fd/" + std::to_string(directory) + "/" + name;
   LocalAddress local;
   local.address.sun_family = AF_UNIX;
   // The first byte of an abstract name stays 0.
@@ -71,10 +72,10 @@ tl::unexpected<base::Error> refused(const std::string& path, int error, const st
       path.c_str(), why.c_str());
 }
 
-tl::unexpected<base::Error> cannot_listen(bool is_in_folder) {
+tl::unexpected<base::Error> cannot_listen(bool is_in_directory) {
   const int error = errno;
-  const char* remedy = is_in_folder ? "set GDRKIT_SHMEM_SOCKET_DIR to a directory that this user can write to"
-                                    : "use a GDRKIT_SHMEM_ROOT that no other job uses";
+  const char* remedy = is_in_directory ? "set GDRKIT_SHMEM_SOCKET_DIR to a directory that this user can write to"
+                                       : "use a GDRKIT_SHMEM_ROOT that no other job uses";
   if (error == EMFILE || error == ENFILE) remedy = "raise ulimit -n";
   return base::fail(error, "cannot open a UNIX socket for the PEs of this node: %s; %s", std::strerror(error), remedy);
 }
@@ -82,15 +83,16 @@ tl::unexpected<base::Error> cannot_listen(bool is_in_folder) {
 }  // namespace
 
 LocalListener::~LocalListener() {
-  if (folder_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+  if (directory_) ::unlinkat(directory_.get(), name_.c_str(), 0);
 }
 
 base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
   MeetingPlace place;
   if (path.empty()) return place;
-  place.folder_ = base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  place.directory_ = base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
-  if (!place.folder_ || ::fstat(place.folder_.get(), &status) != 0) return refused(path, errno, std::strerror(errno));
+  if (!place.directory_ || ::fstat(place.directory_.get(), &status) != 0)
+    return refused(path, errno, std::strerror(errno));
   if (status.st_uid != ::geteuid()) {
     return refused(path, EPERM,
                    "the directory belongs to user " + std::to_string(status.st_uid) +
@@ -104,27 +106,27 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
 
 base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
   const std::string name = prefix + to_hex(token);
-  base::UniqueFd folder;
-  if (folder_) {
+  base::UniqueFd directory;
+  if (directory_) {
     remove_stale();
-    folder = base::UniqueFd(::fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
-    if (!folder)
+    directory = base::UniqueFd(::fcntl(directory_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!directory)
       return base::fail(
           errno, "cannot open a UNIX socket in GDRKIT_SHMEM_SOCKET_DIR for the PEs of this node: %s; raise ulimit -n",
           std::strerror(errno));
   }
-  const LocalAddress local = local_address(name, folder.get());
+  const LocalAddress local = local_address(name, directory.get());
   base::UniqueFd socket = local_socket();
   if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&local.address), local.size) != 0) {
-    return cannot_listen(static_cast<bool>(folder_));
+    return cannot_listen(static_cast<bool>(directory_));
   }
-  LocalListener listener(std::move(socket), std::move(folder), name);
-  if (::listen(listener.get(), SOMAXCONN) != 0) return cannot_listen(static_cast<bool>(folder_));
+  LocalListener listener(std::move(socket), std::move(directory), name);
+  if (::listen(listener.get(), SOMAXCONN) != 0) return cannot_listen(static_cast<bool>(directory_));
   return listener;
 }
 
 base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
-  const LocalAddress local = local_address(prefix + to_hex(token), folder_.get());
+  const LocalAddress local = local_address(prefix + to_hex(token), directory_.get());
   base::UniqueFd socket = local_socket();
   if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
   while (connect_once(socket.get(), local) != 0) {
@@ -139,20 +141,20 @@ base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Dea
 
 /// Removes files of processes that were killed before all PEs were connected.
 void MeetingPlace::remove_stale() const {
-  const int again = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int again = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> files(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
   if (files == nullptr) return;
   while (const dirent* const file = ::readdir(files.get())) {
     struct stat status {};
     if (std::strncmp(file->d_name, prefix, sizeof prefix - 1) != 0 || std::strlen(file->d_name) > 64 ||
-        ::fstatat(folder_.get(), file->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(status.st_mode) ||
+        ::fstatat(directory_.get(), file->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(status.st_mode) ||
         status.st_mtime > ::time(nullptr) - least_stale_age_s) {
       continue;
     }
     const base::UniqueFd socket = local_socket();
-    if (socket && connect_once(socket.get(), local_address(file->d_name, folder_.get())) != 0 &&
+    if (socket && connect_once(socket.get(), local_address(file->d_name, directory_.get())) != 0 &&
         errno == ECONNREFUSED) {
-      ::unlinkat(folder_.get(), file->d_name, 0);
+      ::unlinkat(directory_.get(), file->d_name, 0);
     }
   }
 }

@@ -13,11 +13,11 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// A listening socket. The destructor removes its file from the folder.
+/// A listening socket. The destructor removes its file from the directory.
 class LocalListener {
  public:
-  LocalListener(base::UniqueFd socket, base::UniqueFd folder, std::string name) noexcept
-      : socket_(std::move(socket)), folder_(std::move(folder)), name_(std::move(name)) {}
+  LocalListener(base::UniqueFd socket, base::UniqueFd directory, std::string name) noexcept
+      : socket_(std::move(socket)), directory_(std::move(directory)), name_(std::move(name)) {}
   LocalListener(LocalListener&&) noexcept = default;
   LocalListener& operator=(LocalListener&&) = delete;
   ~LocalListener();
@@ -27,16 +27,16 @@ class LocalListener {
 
  private:
   base::UniqueFd socket_;
-  base::UniqueFd folder_;  ///< empty: the name is abstract and ends with the socket
+  base::UniqueFd directory_;  ///< empty: the name is abstract and ends with the socket
   std::string name_;
 };
 
-/// By default abstract names, which are visible within one network namespace and leave no file. A folder serves PEs in
-/// several namespaces that mount it. A killed process may leave its file there; a later job removes it.
+/// By default abstract names, which are visible within one network namespace and leave no file. A directory serves PEs
+/// in several namespaces that mount it. A killed process may leave its file there; a later job removes it.
 class MeetingPlace {
  public:
   MeetingPlace() noexcept = default;
-  /// `path` empty: abstract names. EPERM: the folder belongs to another user, or other users have access to it.
+  /// `path` empty: abstract names. EPERM: the directory belongs to another user, or other users have access to it.
   [[nodiscard]] static base::Result<MeetingPlace> open(const std::string& path);
 
   /// Listens under a text form of `name`. Other users can see the name: it is not a secret.
@@ -47,7 +47,7 @@ class MeetingPlace {
  private:
   void remove_stale() const;
 
-  base::UniqueFd folder_;
+  base::UniqueFd directory_;
 };
 
 /// Whether the process at the other end runs as the same user as this process. Returns false if Linux cannot

@@ -109,7 +109,7 @@ base::Result<core::PeOptions> options_from_environment(bool reads_nvshmem) noexc
   options.is_p2p_disabled = *is_p2p_disabled;
   options.remote_way = *way;
   options.host_id = text_of("GDRKIT_SHMEM_HOSTID");
-  options.socket_folder = text_of("GDRKIT_SHMEM_SOCKET_DIR");
+  options.socket_directory = text_of("GDRKIT_SHMEM_SOCKET_DIR");
   options.reading_engine = base::read_settings().engine;
   if (base::Status known = check_engine(options.reading_engine); !known) return base::pass(known);
   constexpr std::uint64_t largest = 1000000000;

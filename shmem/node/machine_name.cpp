@@ -29,7 +29,7 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   const ssize_t got = file ? ::read(file.get(), name.boot_id, sizeof name.boot_id - 1) : -1;
   if (got <= 0)
     return base::fail(errno, "cannot identify this node: reading %s failed: %s", path, std::strerror(errno));
-  if (stated.has_folder) {
+  if (stated.has_directory) {
     name.is_stated = 1;
     return name;
   }

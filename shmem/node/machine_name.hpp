@@ -21,8 +21,8 @@ struct MachineName {
 
 /// The user's settings of the machine of this process.
 struct StatedMachine {
-  std::string host_id;      ///< replaces the boot identifier; "": not set
-  bool has_folder = false;  ///< PEs connect through a folder, across network namespaces
+  std::string host_id;         ///< replaces the boot identifier; "": not set
+  bool has_directory = false;  ///< PEs connect through a directory, across network namespaces
 };
 
 /// Returns the name of this process's machine. If the user stated the machine, the name excludes the network namespace

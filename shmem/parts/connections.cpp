@@ -91,9 +91,9 @@ base::Status Connections::connect(const ConnectionOptions& options) {
 }
 
 base::Status Connections::join_node(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
-  auto place = bootstrap::MeetingPlace::open(options.socket_folder);
+  auto place = bootstrap::MeetingPlace::open(options.socket_directory);
   if (!place) return base::pass(place);
-  auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
+  auto machine = node::read_machine_name({options.host_id, !options.socket_directory.empty()});
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
     auto machines = exchange.gather(*machine, "comparing the nodes of the PEs");
@@ -236,7 +236,7 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     if (auto started = start_remote(exchange, options); !started) return started;
   }
   auto heap = heap::SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
-  const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
+  const bool is_stated = !options.host_id.empty() || !options.socket_directory.empty();
   if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
     return base::fail_vendor(
         heap.error().errno_value, heap.error().vendor_code,

@@ -7,7 +7,7 @@ abidiff reads types from debug information, which a library that is built for us
 versions that the built library exports, as functions with the types that the public headers declare, and the headers' enums and integer
 macros, compiled with debug information.
 
-usage: interface.py LIBRARY-FOLDER     records what is new; rejects removals and changes"""
+usage: interface.py LIBRARY-DIRECTORY     records what is new; rejects removals and changes"""
 import collections
 import glob
 import os
@@ -94,8 +94,8 @@ def stub_source(compiler, include, library, functions):
     return source
 
 
-def make_stub(path, library, folder, include=INCLUDE, compiler=("cc",)):
-    """Builds the stub of a library in this folder and returns its path."""
+def make_stub(path, library, directory, include=INCLUDE, compiler=("cc",)):
+    """Builds the stub of a library in this directory and returns its path."""
     functions, soname = exported_functions(path), soname_of(path)
     versions = collections.defaultdict(list)
     for name, version in functions.items():
@@ -104,11 +104,11 @@ def make_stub(path, library, folder, include=INCLUDE, compiler=("cc",)):
     for number, version in enumerate(sorted(versions)):
         names = versions[version] + ["enum_*"] * (number == 0)
         script += f"{version} {{ global: {' '.join(name + ';' for name in sorted(names))} {'local: *;' if number == 0 else ''} }};\n"
-    with open(os.path.join(folder, "stub.map"), "w", encoding="utf-8") as file:
+    with open(os.path.join(directory, "stub.map"), "w", encoding="utf-8") as file:
         file.write(script)
-    stub = os.path.join(folder, soname)
+    stub = os.path.join(directory, soname)
     subprocess.run([*compiler, "-std=gnu2x", "-g", "-w", "-shared", "-fPIC", "-nostdlib", "-I", include, "-x", "c", "-", "-o", stub,
-                    f"-Wl,-soname,{soname}", f"-Wl,--version-script={os.path.join(folder, 'stub.map')}"],
+                    f"-Wl,-soname,{soname}", f"-Wl,--version-script={os.path.join(directory, 'stub.map')}"],
                    check=True, input=stub_source(compiler, include, library, functions), text=True)
     return stub
 
@@ -169,8 +169,8 @@ def main(arguments):
         return 2
     status = 0
     for library in LIBRARIES:
-        with tempfile.TemporaryDirectory() as folder:
-            stub = make_stub(os.path.join(arguments[0], library.file), library, folder)
+        with tempfile.TemporaryDirectory() as directory:
+            stub = make_stub(os.path.join(arguments[0], library.file), library, directory)
             soname = os.path.basename(stub)
             record = record_path(soname)
             report = breaks(soname, record, stub) if os.path.exists(record) else ""

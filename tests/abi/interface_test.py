@@ -10,7 +10,7 @@ import unittest
 
 import interface
 
-LIBRARIES = os.environ["GDRKIT_LIBRARY_FOLDER"]
+LIBRARIES = os.environ["GDRKIT_LIBRARY_DIRECTORY"]
 COMPILER = tuple(os.environ.get("CC", "cc").split())
 HINT = "record what is new: python3 tests/abi/interface.py build/lib"
 
@@ -21,14 +21,14 @@ def library_of(file):
 
 class InterfaceTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
 
     def stub(self, file, name="stub", **options):
-        folder = os.path.join(self.folder, name)
-        os.makedirs(folder)
-        return interface.make_stub(os.path.join(LIBRARIES, file), library_of(file), folder, compiler=COMPILER, **options)
+        directory = os.path.join(self.directory, name)
+        os.makedirs(directory)
+        return interface.make_stub(os.path.join(LIBRARIES, file), library_of(file), directory, compiler=COMPILER, **options)
 
 
 class RecordedInterface(InterfaceTest):
@@ -54,9 +54,9 @@ class ChangedInterface(InterfaceTest):
 
     def changed(self, file, header, old, new):
         """(what breaks, the whole report)"""
-        number = len(os.listdir(self.folder))
+        number = len(os.listdir(self.directory))
         before = self.stub(file, f"before{number}")
-        include = os.path.join(self.folder, f"include{number}")
+        include = os.path.join(self.directory, f"include{number}")
         shutil.copytree(interface.INCLUDE, include)
         path = os.path.join(include, header)
         with open(path, encoding="utf-8") as source:

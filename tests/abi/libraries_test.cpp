@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-const fs::path folder = GDRKIT_LIBRARY_FOLDER;
+const fs::path directory = GDRKIT_LIBRARY_DIRECTORY;
 
 const Names gdrapi_symbols = {"gdr_open",
                               "gdr_close",
@@ -45,7 +45,7 @@ const Names gdrapi_symbols = {"gdr_open",
 Names declared_functions(bool are_of_shmem) {
   const std::regex declaration(R"(^(?:int|const char\*) (gdrkit_\w+)\()");
   Names names;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrkit")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(GDRKIT_INCLUDE_DIRECTORY) / "gdrkit")) {
     if (entry.path().extension() != ".h") continue;
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
@@ -68,8 +68,8 @@ struct Expectation {
 
 class Library : public testing::TestWithParam<Expectation> {
  protected:
-  void SetUp() override { ASSERT_TRUE(elf.is_valid()) << folder / GetParam().file; }
-  ElfFile elf{folder / GetParam().file};
+  void SetUp() override { ASSERT_TRUE(elf.is_valid()) << directory / GetParam().file; }
+  ElfFile elf{directory / GetParam().file};
 };
 
 TEST_P(Library, ExportsOnlyItsFunctions) {
@@ -108,7 +108,7 @@ TEST_P(Library, IsSmallWhenStripped) {
   if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers multiply the code";
   const fs::path stripped = fs::path(testing::TempDir()) / (std::string(GetParam().soname) + ".stripped");
   const std::string command =
-      std::string(GDRKIT_STRIP) + " -o " + stripped.string() + " " + (folder / GetParam().file).string();
+      std::string(GDRKIT_STRIP) + " -o " + stripped.string() + " " + (directory / GetParam().file).string();
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
   EXPECT_LT(fs::file_size(stripped), GetParam().limit_bytes);
   EXPECT_GT(fs::file_size(stripped), 1u << 14);
@@ -134,15 +134,15 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(DropInLibrary, HasTheThreeFileNamesOfGdrcopy) {
-  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / "libgdrapi.so.2.6")));
-  EXPECT_EQ(fs::read_symlink(folder / "libgdrapi.so.2"), "libgdrapi.so.2.6");
-  EXPECT_EQ(fs::read_symlink(folder / "libgdrapi.so"), "libgdrapi.so.2");
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(directory / "libgdrapi.so.2.6")));
+  EXPECT_EQ(fs::read_symlink(directory / "libgdrapi.so.2"), "libgdrapi.so.2.6");
+  EXPECT_EQ(fs::read_symlink(directory / "libgdrapi.so"), "libgdrapi.so.2");
 }
 
 TEST(DropInLibrary, IsFoundByBothNamesThatClientsLoad) {
-  void* const by_plain_name = ::dlopen((folder / "libgdrapi.so").c_str(), RTLD_NOW);
+  void* const by_plain_name = ::dlopen((directory / "libgdrapi.so").c_str(), RTLD_NOW);
   ASSERT_NE(by_plain_name, nullptr) << ::dlerror();
-  void* const by_soname = ::dlopen((folder / "libgdrapi.so.2").c_str(), RTLD_LAZY | RTLD_LOCAL);
+  void* const by_soname = ::dlopen((directory / "libgdrapi.so.2").c_str(), RTLD_LAZY | RTLD_LOCAL);
   ASSERT_NE(by_soname, nullptr) << ::dlerror();
   EXPECT_EQ(by_plain_name, by_soname);
   for (const std::string& name : gdrapi_symbols) EXPECT_NE(::dlsym(by_soname, name.c_str()), nullptr) << name;
@@ -160,7 +160,7 @@ TEST(DropInLibrary, IsFoundByBothNamesThatClientsLoad) {
 }
 
 TEST(DropInLibrary, HeaderKeepsTheVersionMacrosThatPackagersParse) {
-  std::ifstream header(fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrapi.h");
+  std::ifstream header(fs::path(GDRKIT_INCLUDE_DIRECTORY) / "gdrapi.h");
   std::vector<std::string> versions;
   for (std::string line; std::getline(header, line);) {
     if (line.starts_with("#define GDR_API_M")) versions.push_back(line);

@@ -29,18 +29,18 @@ def long_options(*command):
 class BashCompletion(Test):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.script = os.path.join(cls.folder.name, "gdrkit")
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.script = os.path.join(cls.directory.name, "gdrkit")
         ended = run("gdrkit", "completion", "bash")
         assert ended.code == 0, ended.err
         with open(cls.script, "w", encoding="utf-8") as file:
             file.write(ended.out)
-        with open(os.path.join(cls.folder.name, "a result.json"), "w", encoding="utf-8"):
+        with open(os.path.join(cls.directory.name, "a result.json"), "w", encoding="utf-8"):
             pass
 
     def complete(self, *words):
-        ended = subprocess.run(["bash", "--noprofile", "--norc", "-c", DRIVER, "bash", *words], cwd=self.folder.name,
+        ended = subprocess.run(["bash", "--noprofile", "--norc", "-c", DRIVER, "bash", *words], cwd=self.directory.name,
                                env={"SCRIPT": self.script, "PATH": os.environ["PATH"]}, capture_output=True, text=True,
                                timeout=60, check=False)
         self.assertEqual((ended.returncode, ended.stderr), (0, ""), words)

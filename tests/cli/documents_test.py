@@ -33,7 +33,7 @@ class DocumentTest(Test):
 
     def only(self, *names):
         """The temporary directory contains only these files, and no temporary ones."""
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+        self.assertEqual(sorted(os.listdir(self.directory)), sorted(names))
 
 
 class JsonFile(DocumentTest):
@@ -92,7 +92,7 @@ class JsonFile(DocumentTest):
         self.only("a.json")
 
     def test_an_unwritable_file_is_rejected_before_measuring(self):
-        for path in (self.path("no/such/folder.json"), self.folder):
+        for path in (self.path("no/such/directory.json"), self.directory):
             for tool in ("copylat", "bench", "sanity", "info"):
                 self.assert_rejected([tool], [(("--json=" + path,), "cannot write " + path)])
 

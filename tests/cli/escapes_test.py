@@ -20,9 +20,9 @@ def is_clean(output):
     return RAW.search(output) is None
 
 
-def run(words, environment=None, folder=None):
+def run(words, environment=None, directory=None):
     variables = {**{os.fsencode(name): os.fsencode(value) for name, value in variables_with().items()}, **(environment or {})}
-    ended = subprocess.run(words, env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
+    ended = subprocess.run(words, env=variables, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
                            check=False)
     return ended.returncode, ended.stdout
 
@@ -37,7 +37,7 @@ class Escapes(Test):
     gdrkit = os.path.join(BIN, "gdrkit").encode()
 
     def assert_clean(self, words, environment=None):
-        code, output = run(words, environment, self.folder)  # some programs write files
+        code, output = run(words, environment, self.directory)  # some programs write files
         self.assertTrue(is_clean(output), (words, environment, code, output[-2000:]))
         return code, output
 
@@ -75,7 +75,7 @@ class Escapes(Test):
                 self.assert_clean([self.gdrkit, *words], {name: EVIL, b"WORLD_SIZE": b"2"})
 
     def test_escapes_program_and_file_names(self):
-        program = os.path.join(os.fsencode(self.folder), EVIL)
+        program = os.path.join(os.fsencode(self.directory), EVIL)
         for content in (b"\x7fELF\x02\x01\x01\x00" + bytes(64), b"#!/none/" + EVIL + b"\n", b"#!/bin/sh\nexit 3\n"):
             with open(program, "wb") as file:
                 file.write(content)

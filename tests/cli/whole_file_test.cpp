@@ -29,10 +29,10 @@ class WholeFile : public testing::Test {
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "whole_file_test.XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    path_ = (folder_ / "out.json").string();
+    directory_ = name;
+    path_ = (directory_ / "out.json").string();
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(directory_); }
 
   static std::string content_of(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -41,10 +41,10 @@ class WholeFile : public testing::Test {
     return text.str();
   }
   [[nodiscard]] std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(directory_), fs::directory_iterator());
   }
 
-  fs::path folder_;
+  fs::path directory_;
   std::string path_;
 };
 
@@ -58,7 +58,7 @@ TEST_F(WholeFile, ReplacesTheOldContentAndKeepsTheMode) {
 }
 
 TEST_F(WholeFile, KeepsASymbolicLink) {
-  const std::string link = (folder_ / "link.json").string();
+  const std::string link = (directory_ / "link.json").string();
   write_whole_file(path_, "old");
   fs::create_symlink(path_, link);
   write_whole_file(link, "new");
@@ -102,7 +102,7 @@ TEST_F(WholeFile, DevicesAreWrittenDirectlyAndTheirErrorsAreReported) {
 }
 
 TEST_F(WholeFile, UnwritableFilesAreDetectedBeforehand) {
-  for (const fs::path& path : {folder_ / "no" / "such.json", folder_}) {
+  for (const fs::path& path : {directory_ / "no" / "such.json", directory_}) {
     EXPECT_THAT([&] { check_can_write(path.string()); }, throws_failure(ExitCode::usage, _)) << path;
   }
   EXPECT_NO_THROW(check_can_write(path_));
@@ -111,8 +111,8 @@ TEST_F(WholeFile, UnwritableFilesAreDetectedBeforehand) {
 }
 
 TEST_F(WholeFile, TwoNamesOfOneFileAreDetected) {
-  const std::string other = (folder_ / "other.json").string();
-  const std::string detour = (folder_ / "." / "out.json").string();
+  const std::string other = (directory_ / "other.json").string();
+  const std::string detour = (directory_ / "." / "out.json").string();
   EXPECT_TRUE(are_one_file(path_, detour)) << "neither is there yet";
   EXPECT_FALSE(are_one_file(path_, other));
   write_whole_file(path_, "old");

@@ -10,7 +10,7 @@ import sys
 import unittest
 from unittest import mock
 
-from cases import FolderTest
+from cases import DirectoryTest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 import compiler_table  # noqa: E402 pylint: disable=wrong-import-position
@@ -18,20 +18,20 @@ import compiler_table  # noqa: E402 pylint: disable=wrong-import-position
 CXX = os.environ.get("CXX", "c++")
 
 
-class Table(FolderTest):
+class Table(DirectoryTest):
     def setUp(self):
         self.build = self.path("build")
         self.commands = []
 
     def add(self, path, text, flags=""):
         path = self.write(path, text)
-        self.commands.append({"directory": self.build, "file": path, "command": f"{CXX} -I{self.folder} {flags} -std=c++20 -o x.o -c {path}"})
+        self.commands.append({"directory": self.build, "file": path, "command": f"{CXX} -I{self.directory} {flags} -std=c++20 -o x.o -c {path}"})
 
     def rows(self, *options):
         """Returns the cells of the table without the compiler and the times, and the exit code."""
         self.write("build/compile_commands.json", json.dumps(self.commands))
         out = io.StringIO()
-        with mock.patch.object(compiler_table, "ROOT", self.folder), contextlib.redirect_stdout(out), \
+        with mock.patch.object(compiler_table, "ROOT", self.directory), contextlib.redirect_stdout(out), \
                 mock.patch.object(sys, "argv", ["x", "--build", self.build, "--compiler", CXX, "--jobs", "1", *options]), \
                 self.assertRaises(SystemExit) as ended:
             compiler_table.main()
@@ -52,7 +52,7 @@ class Table(FolderTest):
         self.add("lib/lacking.cpp", "std::vector<int> numbers;\n", f"-Winvalid-pch -include {header}")
         self.assertEqual(self.rows("--part", "library"), ([["library", "1", "0", "1"]], 1))
 
-    def test_files_checked_together_belong_to_their_folder(self):
+    def test_files_checked_together_belong_to_their_directory(self):
         self.add("build/diag/CMakeFiles/x.dir/Unity/unity_0_cxx.cxx", "int one = 1;\n")
         self.assertEqual(self.rows("--part", "programs"), ([["programs", "1", "0", "0"]], 0))
 

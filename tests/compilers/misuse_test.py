@@ -130,9 +130,9 @@ class Misuse(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.header = os.path.join(folder.name, "headers.hpp")
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.header = os.path.join(directory.name, "headers.hpp")
         with open(cls.header, "w", encoding="utf-8") as file:
             file.write(cls.headers)
         subprocess.run([*COMPILER, "-x", "c++-header", cls.header, "-o", cls.header + ".gch"], check=True)  # read once for all cases

@@ -15,7 +15,7 @@ from cases import main
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INCLUDE = os.path.join(ROOT, "include")
-FOLDERS = ["-I" + INCLUDE, "-I" + os.path.join(INCLUDE, "gdrkit", "compat")]
+DIRECTORIES = ["-I" + INCLUDE, "-I" + os.path.join(INCLUDE, "gdrkit", "compat")]
 WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 C = ["c89", "c99", "c11", "c17", "c2x"]
 CXX = ["c++98", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26"]
@@ -74,8 +74,8 @@ def compilers(kind):
     """Returns the build's compiler, and each supported version of GCC and clang in PATH."""
     own, names = (os.environ.get("CC", "cc"), r"(gcc|clang)(-\d+)?") if kind == "c" else (os.environ.get("CXX", "c++"), r"(g\+\+|clang\+\+)(-\d+)?")
     found = [shutil.which(own)]
-    for folder in os.environ["PATH"].split(os.pathsep):
-        found += [path for path in sorted(glob.glob(os.path.join(folder, "*"))) if re.fullmatch(names, os.path.basename(path))]
+    for directory in os.environ["PATH"].split(os.pathsep):
+        found += [path for path in sorted(glob.glob(os.path.join(directory, "*"))) if re.fullmatch(names, os.path.basename(path))]
     distinct = {os.path.realpath(path): path for path in reversed(found) if is_supported(path)}
     return list(distinct.values())
 
@@ -90,7 +90,7 @@ class Alone(unittest.TestCase):
             together = [(standard, [header for header in oldest if standards.index(oldest[header]) <= standards.index(standard)]) for standard in supported]
             for standard, headers in alone + together:
                 with self.subTest(compiler=compiler, standard=standard, headers=headers):
-                    ended = run([compiler, f"-std={standard}", "-x", kind, "-fsyntax-only", *WARNINGS, *extra, *FOLDERS, "-"], source_of(headers))
+                    ended = run([compiler, f"-std={standard}", "-x", kind, "-fsyntax-only", *WARNINGS, *extra, *DIRECTORIES, "-"], source_of(headers))
                     self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
     def test_compiles_in_c(self):
@@ -117,13 +117,13 @@ class Nvcc(unittest.TestCase):
         for standard in ("c++17", "c++20"):
             with self.subTest(standard=standard):
                 ended = run([self.nvcc, f"-std={standard}", "-arch=compute_75", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Wconversion",
-                             *FOLDERS, "-x", "cu", "-c", "-o", os.devnull, "-"], source)
+                             *DIRECTORIES, "-x", "cu", "-c", "-o", os.devnull, "-"], source)
                 self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
     def test_host_cxx_has_tensors_if_it_finds_the_cxx_library_of_cuda(self):
         include = os.path.join(os.path.dirname(os.path.dirname(self.nvcc)), "include")
-        folders = [folder for folder in (include, os.path.join(include, "cccl")) if os.path.exists(os.path.join(folder, "cuda", "std", "tuple"))]
-        if not folders:
+        directories = [directory for directory in (include, os.path.join(include, "cccl")) if os.path.exists(os.path.join(directory, "cuda", "std", "tuple"))]
+        if not directories:
             self.skipTest("cuda/std/tuple not found")
         source = """
             #include <nvshmemx.h>
@@ -133,15 +133,15 @@ class Nvcc(unittest.TestCase):
         """
         for compiler in compilers("c++"):
             for standard in ("c++17", "c++20"):
-                for folder in [[], *([path] for path in folders)]:
-                    with self.subTest(compiler=compiler, standard=standard, folder=folder):
-                        ended = run([compiler, f"-std={standard}", "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Werror", *FOLDERS,
-                                     *("-I" + path for path in folder), "-"], source if folder else "#include <nvshmemx.h>\n")
+                for directory in [[], *([path] for path in directories)]:
+                    with self.subTest(compiler=compiler, standard=standard, directory=directory):
+                        ended = run([compiler, f"-std={standard}", "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Wconversion", "-Werror", *DIRECTORIES,
+                                     *("-I" + path for path in directory), "-"], source if directory else "#include <nvshmemx.h>\n")
                         self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
     def test_compiles_the_nvshmem_side_of_the_benchmark(self):
         """Only builds with NVSHMEM compile this file. Our headers with NVSHMEM's names are sufficient."""
-        ended = run([self.nvcc, "-std=c++17", "-arch=compute_75", "-rdc=true", "-dc", *FOLDERS, "-I" + ROOT, "-o", os.devnull,
+        ended = run([self.nvcc, "-std=c++17", "-arch=compute_75", "-rdc=true", "-dc", *DIRECTORIES, "-I" + ROOT, "-o", os.devnull,
                      os.path.join(ROOT, "transfer", "shmem", "bench", "nvshmem_device.cu")], "")
         self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 

@@ -52,7 +52,7 @@ def specification_of(root, *options):
 
 class CdiSpecification(Test):
     def devices(self, *options):
-        ended, made = specification_of(self.folder, *options)
+        ended, made = specification_of(self.directory, *options)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         cdi_rules.check_specification(made)
         return {device["name"]: device["containerEdits"] for device in made["devices"]}
@@ -62,7 +62,7 @@ class CdiSpecification(Test):
         return [node["path"] for node in edits["deviceNodes"]]
 
     def test_lists_gpu_and_driver_nodes_by_number_and_uuid(self):
-        plant_host(self.folder, minors=(2, 10))
+        plant_host(self.directory, minors=(2, 10))
         devices = self.devices()
         self.assertEqual(set(devices), {"gpu2", "gpu10", UUID, "gpus", "gdrdrv", "rdma"})
         driver = ["/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"]
@@ -74,7 +74,7 @@ class CdiSpecification(Test):
         self.assertEqual(self.paths(devices["rdma"]), ["/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"])
 
     def test_mounts_compute_libraries_in_the_search_path(self):
-        plant_host(self.folder)
+        plant_host(self.directory)
         mounts = self.devices("--libraries", "/usr/lib64")["gpu0"]["mounts"]
         self.assertEqual([(mount["hostPath"], mount["containerPath"]) for mount in mounts],
                          [(f"{LIBRARIES}/{name}", f"/usr/lib64/{name}")
@@ -82,26 +82,26 @@ class CdiSpecification(Test):
         self.assertNotIn("mounts", self.devices()["gdrdrv"])
 
     def test_a_host_without_a_module_or_adapter_has_only_gpus(self):
-        plant_host(self.folder, others=())
+        plant_host(self.directory, others=())
         self.assertEqual(set(self.devices()), {"gpu0", "gpu1", UUID, "gpus"})
 
     def test_a_host_without_nodes_is_an_error_with_a_remedy(self):
-        plant_host(self.folder, minors=(), others=())
-        ended, made = specification_of(self.folder)
+        plant_host(self.directory, minors=(), others=())
+        ended, made = specification_of(self.directory)
         self.assertEqual((ended.returncode, made), (1, None))
         self.assertIn("nvidia-modprobe", ended.stderr)
 
     def test_missing_libraries_are_reported(self):
-        plant_host(self.folder)
+        plant_host(self.directory)
         for name in ("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-gpucomp.so.580.159.04"):
-            os.remove(self.folder + LIBRARIES + "/" + name)
-        ended, _ = specification_of(self.folder)
+            os.remove(self.directory + LIBRARIES + "/" + name)
+        ended, _ = specification_of(self.directory)
         self.assertEqual(ended.returncode, 0)
         self.assertIn("libcuda.so.1", ended.stderr)
 
     def test_rules_reject_documents_that_runtimes_reject(self):
-        plant_host(self.folder)
-        _, good = specification_of(self.folder)
+        plant_host(self.directory)
+        _, good = specification_of(self.directory)
         cdi_rules.check_specification(good)
 
         def spoil(change):

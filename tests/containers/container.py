@@ -46,7 +46,7 @@ def mount(source, target, kind, flags=0, options=None):
 
 
 def bind(source, target, flags=0):
-    """Binds to a file or folder, which is created if it is missing."""
+    """Binds to a file or directory, which is created if it is missing."""
     os.makedirs(target if os.path.isdir(source) else os.path.dirname(target), exist_ok=True)
     if not os.path.isdir(source) and not os.path.exists(target):
         os.close(os.open(target, os.O_CREAT, 0o644))
@@ -88,7 +88,7 @@ def fill(root, job):
     mount("tmpfs", root + "/tmp", "tmpfs", NO_SUID | NO_DEV, "mode=1777")
     mount("proc", root + "/proc", "proc", NO_SUID | NO_DEV | NO_EXEC)
     mount("sysfs", root + "/sys", "sysfs", NO_SUID | NO_DEV | NO_EXEC | READ_ONLY)
-    # The driver's folder comes from the host; these tests have none.
+    # The driver's directory comes from the host; these tests have none.
     if os.path.isdir(root + "/proc/driver"):
         mount("tmpfs", root + "/proc/driver", "tmpfs")
     if "driver" in job:
@@ -168,13 +168,13 @@ def why_not():
         return "the numbers of the denied system calls are those of x86-64"
     with tempfile.TemporaryDirectory() as root:  # with this machine's programs
         os.chmod(root, 0o755)
-        folders = [name for name in ("/usr", "/bin", "/lib", "/lib64") if os.path.isdir(name) and not os.path.islink(name)]
+        directories = [name for name in ("/usr", "/bin", "/lib", "/lib64") if os.path.isdir(name) and not os.path.islink(name)]
         for name in ("/bin", "/lib", "/lib64"):
             if os.path.islink(name):
                 os.symlink(os.readlink(name), root + name)
         for name in ("dev", "proc", "sys", "tmp"):
             os.mkdir(os.path.join(root, name))
-        tried = run(root, "true", refused=DOCKERS_DENIALS, mounts=[(name, name, False) for name in folders])
+        tried = run(root, "true", refused=DOCKERS_DENIALS, mounts=[(name, name, False) for name in directories])
     return None if tried.returncode == 0 else "cannot create namespaces: " + (tried.stderr.strip().split("\n") or [""])[-1]
 
 

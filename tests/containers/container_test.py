@@ -15,7 +15,7 @@ import container
 from image import SOURCE, make_root
 from program import IS_FULL, Test, main
 
-sys.path[:0] = [os.path.join(SOURCE, "tests", folder) for folder in ("diag", "fixtures/machines")]
+sys.path[:0] = [os.path.join(SOURCE, "tests", directory) for directory in ("diag", "fixtures/machines")]
 
 VERSION = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (x@y)  Mon Oct  6 20:18:32 UTC 2025\n"
 EMULATED = {"GDRKIT_BACKEND": "emulated"}
@@ -24,12 +24,12 @@ EMULATED = {"GDRKIT_BACKEND": "emulated"}
 class InContainerTest(Test):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="gdrkit-container-")
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        os.chmod(cls.folder, 0o755)
+        cls.directory = tempfile.mkdtemp(prefix="gdrkit-container-")
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
+        os.chmod(cls.directory, 0o755)
         cls.root = os.environ.get("GDRKIT_IMAGE_ROOT", "")
         if not cls.root:
-            cls.root = os.path.join(cls.folder, "root")
+            cls.root = os.path.join(cls.directory, "root")
             make_root(cls.root)
 
     def run_in(self, *command, **job):
@@ -181,7 +181,7 @@ class KubernetesInAContainer(InContainerTest):
         from doctor_prom_test import parse
         from doctor_runs import Lent, m
         pod = self.pods["doctor.yaml"]["containers"][0]
-        metrics = os.path.join(self.folder, "metrics")
+        metrics = os.path.join(self.directory, "metrics")
         os.makedirs(metrics, exist_ok=True)
         os.chmod(metrics, 0o777)
         with Lent(m.server()) as host:

@@ -11,7 +11,7 @@ RECIPE = os.path.join(SOURCE, "packaging", "containers")
 BUILD = os.path.dirname(os.environ["GDRKIT_BIN"])
 # The programs of a base image that the recipes call.
 BASE_PROGRAMS = ("sh", "mv", "sleep", "true", "cat", "ls")
-BASE_FOLDERS = ("dev", "proc", "sys", "tmp", "etc", "run", "host", "metrics", "usr/bin", "usr/lib", "usr/lib64", "usr/sbin")
+BASE_DIRECTORIES = ("dev", "proc", "sys", "tmp", "etc", "run", "host", "metrics", "usr/bin", "usr/lib", "usr/lib64", "usr/sbin")
 
 
 def libraries_of(program):
@@ -28,10 +28,10 @@ def copy(source, root):
 
 
 def make_root(root):
-    for folder in BASE_FOLDERS:
-        os.makedirs(os.path.join(root, folder))
-    for folder in ("bin", "sbin", "lib", "lib64"):
-        os.symlink("usr/" + folder, os.path.join(root, folder))
+    for directory in BASE_DIRECTORIES:
+        os.makedirs(os.path.join(root, directory))
+    for directory in ("bin", "sbin", "lib", "lib64"):
+        os.symlink("usr/" + directory, os.path.join(root, directory))
     subprocess.run([os.path.join(RECIPE, "image.sh"), "install", BUILD, root], check=True, stdout=subprocess.DEVNULL)
     programs = [shutil.which(name) for name in BASE_PROGRAMS]
     for program in programs:

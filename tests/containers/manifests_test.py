@@ -127,8 +127,8 @@ class SlurmExamples(Test):
     def submit(self, script):
         for name, text in (("srun", SRUN), ("apptainer", APPTAINER), ("gdrkit", GDRKIT)):
             self.write(name, text, 0o755)
-        return subprocess.run(["bash", script], cwd=self.folder, capture_output=True, text=True, timeout=240, check=False, env={
-            **os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}", "GDRKIT_BACKEND": "emulated", "TASKS": "2", "GDRDRV": "1",
+        return subprocess.run(["bash", script], cwd=self.directory, capture_output=True, text=True, timeout=240, check=False, env={
+            **os.environ, "PATH": f"{self.directory}:{os.environ['PATH']}", "GDRKIT_BACKEND": "emulated", "TASKS": "2", "GDRDRV": "1",
             "GDRKIT_SHMEM_ROOT": f"127.0.0.1:{20000 + os.getpid() % 10000}"})
 
     def test_sbatch_lines_contain_valid_options(self):

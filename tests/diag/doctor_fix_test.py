@@ -46,13 +46,13 @@ def with_interface(tree, name, adapter="mlx5_0"):
 
 
 class Ran:
-    """Runs the script in a shell that finds only fake commands, which record their arguments; /etc is a test folder."""
+    """Runs the script in a shell that finds only fake commands, which record their arguments; /etc is a test directory."""
 
     def __init__(self, script, user="0", host="h1"):
         with tempfile.TemporaryDirectory() as place:
             tools, etc, here, log = (pathlib.Path(place, part) for part in ("tools", "etc", "here", "log"))
-            for folder in (tools, etc, here):
-                folder.mkdir()
+            for directory in (tools, etc, here):
+                directory.mkdir()
             for name, body in {**{stub: f'printf "%s" {stub} >> {log}; for a in "$@"; do printf " [%s]" "$a" >> {log}; done; '
                                         f'echo >> {log}' for stub in STUBS},
                                "id": f"echo {user}", "uname": f"echo '{host}'", "awk": "echo 508"}.items():
@@ -189,7 +189,7 @@ def faulty(check):
             continue
         tree = m.changed(BASES[base[0] if base else "server"], changes)
         ethernet = [path.rsplit("/", 1)[0] for path in tree if re.search(r"/net/\w+/mtu$", path) and "pci" in path]
-        yield m.changed(tree, {folder + "/type": "1\n" for folder in ethernet})
+        yield m.changed(tree, {directory + "/type": "1\n" for directory in ethernet})
 
 
 class DoctorFixGrace(Test):
@@ -302,9 +302,9 @@ class DoctorFixHostile(Test):
             "/sys/kernel/security/lockdown": "[integrity]" + evil() + "\n", "/proc/cmdline": "pcie_acs_override=" + evil() + "\n",
             "/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: " + evil() + "\n", "/etc/modules-load.d": None})
         name = evil()
-        folder = "/sys/class/infiniband/" + name
-        tree.update({folder + "/device": m.Link(os.path.relpath(m.NIC2, folder)), folder + "/board_id": evil(),
-                     folder + "/ports/" + evil() + "/state": evil(), folder + "/ports/1/phys_state": evil(),
+        directory = "/sys/class/infiniband/" + name
+        tree.update({directory + "/device": m.Link(os.path.relpath(m.NIC2, directory)), directory + "/board_id": evil(),
+                     directory + "/ports/" + evil() + "/state": evil(), directory + "/ports/1/phys_state": evil(),
                      m.NIC2 + "/config": m.config(0x2050), f"/sys/bus/pci/devices/{evil()}/vendor": "0x10de\n"})
         return with_interface(tree, evil(), name)
 

@@ -24,18 +24,18 @@ COMMANDS = [("doctor",), ("doctor", "--json"), ("doctor", "--strict"), ("doctor"
             ("doctor", "diff", "ROOT", "OTHER"), ("doctor", "diff", "OTHER", "ROOT")]
 
 
-def commands_on(folder, other):
-    """Every command that reads a recording, on `folder`; `other` is a healthy one."""
+def commands_on(directory, other):
+    """Every command that reads a recording, on `directory`; `other` is a healthy one."""
     for command in COMMANDS:
-        yield [word.replace("OTHER", other).replace("ROOT", folder) for word in command] + (
-            [] if "ROOT" in command else ["--root", folder])
+        yield [word.replace("OTHER", other).replace("ROOT", directory) for word in command] + (
+            [] if "ROOT" in command else ["--root", directory])
 
 
 class DoctorHostile(Test):
-    def run_all(self, folder, allowed=(0, 1, 3, 4, 77)):
+    def run_all(self, directory, allowed=(0, 1, 3, 4, 77)):
         outputs = []
         with Lent(m.server()) as other:
-            for command in commands_on(folder, other):
+            for command in commands_on(directory, other):
                 start = time.monotonic()
                 # The output is UTF-8 regardless of the machine's files.
                 ended = run("gdrkit", *command, timeout=PATIENCE, stdin=subprocess.DEVNULL, encoding="utf-8")
@@ -48,19 +48,19 @@ class DoctorHostile(Test):
 
     def test_terminates_with_a_verdict_on_hostile_machines(self):
         for name, make in HOSTILE.items():
-            with self.subTest(name), Written(make()) as folder:
-                self.run_all(folder)
+            with self.subTest(name), Written(make()) as directory:
+                self.run_all(directory)
 
     def test_escapes_adapter_names_in_text_and_documents(self):
         for name in ("\x1b[31mred", "a\udc9b31m", '"><script>&', "a\nexport X=1"):
             tree = {path.replace("mlx5_0", name): m.Link(value.replace("mlx5_0", name)) if isinstance(value, m.Link) else value
                     for path, value in two_switches().items()}
-            with self.subTest(name), Written(tree) as folder:
-                self.run_all(folder)
+            with self.subTest(name), Written(tree) as directory:
+                self.run_all(directory)
                 for form in ("--svg", "--nccl-xml"):
-                    ElementTree.fromstring(run("gdrkit", "topo", form, "--root", folder).out)
+                    ElementTree.fromstring(run("gdrkit", "topo", form, "--root", directory).out)
                 for library, form in (("nccl", "dotenv"), ("nccl", "nccl.conf"), ("ucx", "ucx.conf"), ("nccl", "k8s")):
-                    self.assertNotIn("\nexport X=1", run("gdrkit", "env", library, "--format", form, "--root", folder).out)
+                    self.assertNotIn("\nexport X=1", run("gdrkit", "env", library, "--format", form, "--root", directory).out)
 
     def test_limits_the_number_of_settings(self):
         many = "".join(f"NCCL_X{number}=1\n" for number in range(100000))
@@ -92,37 +92,37 @@ class DoctorHostile(Test):
         with tempfile.TemporaryDirectory() as other:
             outside = pathlib.Path(other, "canary")
             outside.write_text(CANARY + "\n", encoding="ascii")
-            with Written(escaping(str(outside))) as folder:
-                for output in self.run_all(folder):
+            with Written(escaping(str(outside))) as directory:
+                for output in self.run_all(directory):
                     self.assertNotIn(CANARY, output)
-                inside = pathlib.Path(f"{folder}{outside}")  # the same links to a file in the recording are followed
+                inside = pathlib.Path(f"{directory}{outside}")  # the same links to a file in the recording are followed
                 inside.parent.mkdir(parents=True)
                 inside.write_text(CANARY + "\n", encoding="ascii")
-                self.assertTrue(any(CANARY in output for output in self.run_all(folder)))
+                self.assertTrue(any(CANARY in output for output in self.run_all(directory)))
 
     def test_does_not_open_real_device_nodes(self):
         tree = m.server()
         places = ["/proc/cmdline", "/proc/self/limits", m.GPU + "/config", "/sys/class/infiniband/mlx5_0/ports/1/rate"]
-        with Written(m.changed(tree, dict.fromkeys(places))) as folder:
+        with Written(m.changed(tree, dict.fromkeys(places))) as directory:
             try:
                 for place in places:
-                    os.mknod(folder + place, 0o020666, os.makedev(1, 5))  # /dev/zero: an endless file
+                    os.mknod(directory + place, 0o020666, os.makedev(1, 5))  # /dev/zero: an endless file
             except PermissionError:
                 self.skipTest("only root makes nodes of devices")
-            outputs = self.run_all(folder)
+            outputs = self.run_all(directory)
         self.assertIn("is not a regular file", outputs[0])
 
     def test_survives_random_changes_of_a_recording(self):
         chance = random.Random(20261123)
         tree = m.server()
         files = [path for path, value in sorted(tree.items()) if isinstance(value, (str, bytes)) and not isinstance(value, m.Link)]
-        with Written(tree) as folder:
+        with Written(tree) as directory:
             for _ in range(120):
-                chosen = [pathlib.Path(folder + path) for path in chance.sample(files, 6)]
+                chosen = [pathlib.Path(directory + path) for path in chance.sample(files, 6)]
                 before = [path.read_bytes() for path in chosen]
                 for path, content in zip(chosen, before):
                     path.write_bytes(_damaged(content, chance))
-                ended = run("gdrkit", "doctor", "--root", folder, timeout=PATIENCE)
+                ended = run("gdrkit", "doctor", "--root", directory, timeout=PATIENCE)
                 self.assertIn(ended.code, (0, 1, 3), (chosen, ended.err))
                 self.assertNotIn("\x1b", ended.out, chosen)
                 for path, content in zip(chosen, before):

@@ -8,13 +8,13 @@ import unittest
 from doctor_runs import examine, m, worst
 import nvml
 from named import NAMED
-from parts import adapter_folder, gpu_folders
+from parts import adapter_directory, gpu_directories
 from pci import bar_at, config
 from program import Test
 from tree import UNREADABLE, changed
 
 DGX = NAMED["dgx-h100-ok"]()
-GPU, NIC = gpu_folders(DGX)[3], adapter_folder(DGX, "mlx5_3")
+GPU, NIC = gpu_directories(DGX)[3], adapter_directory(DGX, "mlx5_3")
 GPU_PORT, NIC_PORT = GPU.rsplit("/", 1)[0], NIC.rsplit("/", 1)[0]
 SWITCH, ROOT = GPU_PORT.rsplit("/", 1)[0], GPU_PORT.rsplit("/", 2)[0]
 PORT = "/sys/class/infiniband/mlx5_3/ports/1/"

@@ -103,8 +103,8 @@ class DoctorProm(Test):
     def test_hostile_names_are_escaped(self):
         tree = m.changed(uncounted(), {"/sys/class/infiniband/mlx5_1": None})
         for name in ('a"b', "a\\b", "a\nb", "a\u00e9", "a}b 1\n# TYPE x gauge", "a\u00e8"):
-            folder = "/sys/class/infiniband/" + name
-            tree.update({folder + "/ports/1/counters/symbol_error": "1\n", folder + "/ports/1/state": "4: ACTIVE\n"})
+            directory = "/sys/class/infiniband/" + name
+            tree.update({directory + "/ports/1/counters/symbol_error": "1\n", directory + "/ports/1/state": "4: ACTIVE\n"})
         metrics, _ = metrics_of(tree)
         names = {dict(labels)["adapter"] for labels in metrics["gdrkit_adapter_counter_total"][1]}
         self.assertEqual(names, {'a\\"b', "a\\\\b", "a\\nb", "a??", "a}b 1\\n# TYPE x gauge"})  # the two a?? are one series

@@ -20,7 +20,7 @@ RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
 
 
 class Written(tempfile.TemporaryDirectory):
-    """A machine in a separate folder during a with block."""
+    """A machine in a separate directory during a with block."""
 
     def __init__(self, tree):
         super().__init__(prefix="gdrkit-machine-", dir=MEMORY)
@@ -28,31 +28,31 @@ class Written(tempfile.TemporaryDirectory):
 
 
 class Lent:
-    """A machine in a folder during a with block, for users that change nothing in it. Machines are similar: the next one is made from the last folder by writing only the differences."""
-    idle = []  # (machine, folder)
+    """A machine in a directory during a with block, for users that change nothing in it. Machines are similar: the next one is made from the last directory by writing only the differences."""
+    idle = []  # (machine, directory)
 
     def __init__(self, tree):
         self.tree = tree
 
     def __enter__(self):
-        old, self.folder = Lent.idle.pop() if Lent.idle else ({}, tempfile.mkdtemp(prefix="gdrkit-machine-", dir=MEMORY))
-        m.rewrite(old, self.tree, self.folder)
-        return self.folder
+        old, self.directory = Lent.idle.pop() if Lent.idle else ({}, tempfile.mkdtemp(prefix="gdrkit-machine-", dir=MEMORY))
+        m.rewrite(old, self.tree, self.directory)
+        return self.directory
 
     def __exit__(self, *_):
-        Lent.idle.append((self.tree, self.folder))
+        Lent.idle.append((self.tree, self.directory))
 
     @staticmethod
     @atexit.register
     def remove():
-        for _, folder in Lent.idle:
-            shutil.rmtree(folder)
+        for _, directory in Lent.idle:
+            shutil.rmtree(directory)
 
 
 def run_on(tree, *arguments, **options):
     """Runs gdrkit with these arguments on a machine. The options are those of run()."""
-    with Lent(tree) as folder:
-        return run("gdrkit", *arguments, "--root", folder, **options)
+    with Lent(tree) as directory:
+        return run("gdrkit", *arguments, "--root", directory, **options)
 
 
 def findings_of(root, *arguments):
@@ -68,8 +68,8 @@ def findings_of(root, *arguments):
 
 def examine(tree, *arguments):
     """Exit code, and for each check its findings as (state, subject, text)."""
-    with Lent(tree) as folder:
-        code, found = findings_of(folder, *arguments)
+    with Lent(tree) as directory:
+        code, found = findings_of(directory, *arguments)
     return code, {check: [(f["state"], f["subject"], f["text"]) for f in findings] for check, findings in found.items()}
 
 

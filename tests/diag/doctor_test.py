@@ -225,7 +225,7 @@ class DoctorOpens(Test):
         diag = pathlib.Path(TOP, "diag")
         files = [*diag.glob("machine/**/*.[ch]pp"), *diag.glob("doctor/**/*.[ch]pp")]
         files += [diag / "topology" / (noun + ".cpp") for noun in
-                  ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
+                  ("machine_view", "directory_tree", "archive_tree", "tar_reader", "recorded_facts")]
         # guarded_thread.cpp contains the open flags in order to reject them.
         files = [path for path in files if path.name != "guarded_thread.cpp"]
         self.assertGreater(len(files), 10)

@@ -23,13 +23,13 @@ def on_one_line(text):
     return " ".join(text.split())
 
 
-def on_terminal(folder, environment):
+def on_terminal(directory, environment):
     """The output of the doctor on a terminal."""
     ours, theirs = pty.openpty()
     variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CLICOLOR_FORCE", "TERM")}
     # Linux may discard buffered output when the last process closes a terminal, so the test keeps it open until it has read the mark.
     mark = "the end"
-    process = subprocess.Popen(["sh", "-c", f'"$@"; printf "{mark}"', "sh", os.path.join(BIN, "gdrkit"), "doctor", "--short", "--root", folder],
+    process = subprocess.Popen(["sh", "-c", f'"$@"; printf "{mark}"', "sh", os.path.join(BIN, "gdrkit"), "doctor", "--short", "--root", directory],
                                stdout=theirs, env={**variables, **environment})
     text = b""
     while not text.endswith(mark.encode()):
@@ -116,12 +116,12 @@ class DoctorText(Test):
         self.assertNotIn(escape, text_of(tree, "--short").out)
         self.assertIn(escape, text_of(tree, "--short", environment={"CLICOLOR_FORCE": "1"}).out)
         self.assertNotIn(escape, text_of(tree, "--short", environment={"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}).out)
-        with Lent(tree) as folder:
+        with Lent(tree) as directory:
             plain = text_of(tree, "--short").out
             for environment, has_colour in (({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({}, False),
                                             ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "xterm", "NO_COLOR": ""}, True),
                                             ({"TERM": "dumb", "CLICOLOR_FORCE": "1"}, True)):
-                text = on_terminal(folder, environment)
+                text = on_terminal(directory, environment)
                 self.assertEqual(escape in text, has_colour, environment)
                 self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n"), plain)
 

@@ -34,8 +34,8 @@ MOST_FILES, MOST_KIB = 12000, 64 * 1024
 class Trace:
     """One run of the program under strace."""
 
-    def __init__(self, arguments, folder, calls=OPENING + "," + CHANGING + ",execve", options=()):
-        path = os.path.join(folder, "trace")
+    def __init__(self, arguments, directory, calls=OPENING + "," + CHANGING + ",execve", options=()):
+        path = os.path.join(directory, "trace")
         ended = subprocess.run(["strace", "-f", "--seccomp-bpf", *options, "-o", path, "-e", "trace=" + calls, os.path.join(BIN, "gdrkit"), *arguments],
                                capture_output=True, text=True, timeout=240, check=False, errors="replace",
                                env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # the leak check itself needs ptrace
@@ -59,8 +59,8 @@ def why_no_trace():
     """"" if strace works."""
     if shutil.which("strace") is None:
         return "no strace"
-    with tempfile.TemporaryDirectory() as folder:
-        return "this machine forbids tracing" if "ptrace" in Trace(["--version"], folder).err.lower() else ""
+    with tempfile.TemporaryDirectory() as directory:
+        return "this machine forbids tracing" if "ptrace" in Trace(["--version"], directory).err.lower() else ""
 
 
 class DoctorTrace(Test):
@@ -79,7 +79,7 @@ class DoctorTrace(Test):
     def test_the_doctor_opens_nothing_for_writing_on_any_machine(self):
         for name, make in {**NAMED, **HOSTILE}.items():
             with Lent(make()) as root:
-                trace = Trace(["doctor", "--root", root], self.folder)
+                trace = Trace(["doctor", "--root", root], self.directory)
             self.assertIn(trace.code, (0, 1, 3), (name, trace.err))
             self.assert_changes_nothing(trace, name)
 
@@ -87,29 +87,29 @@ class DoctorTrace(Test):
         for name in ("dgx-h100-ok", "ws-acs-iommu", "vm-h100-1gpu", "empty", "loops", "junk"):
             with Lent({**NAMED, **HOSTILE}[name]()) as root:
                 for arguments, codes in OTHERS:
-                    trace = Trace([*arguments, "--root", root], self.folder)
+                    trace = Trace([*arguments, "--root", root], self.directory)
                     self.assertIn(trace.code, codes, (name, arguments, trace.err))
                     self.assert_changes_nothing(trace, (name, arguments))
 
     def test_nothing_is_opened_for_writing_on_this_machine(self):
         for arguments in [("doctor",), *(arguments for arguments, _ in OTHERS)]:
-            self.assert_changes_nothing(Trace(arguments, self.folder), arguments)
+            self.assert_changes_nothing(Trace(arguments, self.directory), arguments)
 
     def test_level_probe_opens_only_listed_devices_for_writing(self):
-        trace = Trace(["doctor", "--level", "probe"], self.folder)
+        trace = Trace(["doctor", "--level", "probe"], self.directory)
         self.assertIn(trace.code, (0, 1, 3), trace.err)
         self.assert_changes_nothing(trace, "--level probe", except_for=PROBED)
 
     def test_probe_of_a_recording_uses_no_library_or_device(self):
         with Lent(NAMED["dgx-h100-ok"]()) as root:
-            trace = Trace(["doctor", "--root", root, "--level", "probe"], self.folder)
+            trace = Trace(["doctor", "--root", root, "--level", "probe"], self.directory)
         self.assert_changes_nothing(trace, "--level probe")
         self.assertEqual([line for line in trace.files_read() if re.search(r'"(/dev/|.*lib(cuda|nvidia-ml)\.so)', line)], [])
 
     def test_a_snapshot_opens_one_file_for_writing(self):
-        place = os.path.join(self.folder, "node.tar")
+        place = os.path.join(self.directory, "node.tar")
         with Lent(NAMED["dgx-h100-ok"]()) as root:
-            trace = Trace(["snapshot", place, "--root", root], self.folder)
+            trace = Trace(["snapshot", place, "--root", root], self.directory)
             self.assertEqual(trace.code, 0, trace.err)
             self.assertGreater(os.path.getsize(place), 1000)
             written = [re.search(r'"([^"]*)"', line).group(1) for line in trace.opened_for_writing()]
@@ -117,9 +117,9 @@ class DoctorTrace(Test):
             self.assertTrue(written[0].startswith(("node.tar", place)), written)
 
     def test_a_recording_is_read_only_below_its_root(self):
-        """Once the root is open, only open folders and single names are used."""
+        """Once the root is open, only open directories and single names are used."""
         with Lent(NAMED["dgx-h100-ok"]()) as root:
-            opens = Trace(["doctor", "--root", root], self.folder).named(OPENING)
+            opens = Trace(["doctor", "--root", root], self.directory).named(OPENING)
         first = [number for number, line in enumerate(opens) if f'"{root}"' in line][0]
         names = [re.search(r'\((AT_FDCWD|\d+), "([^"]*)"', line).groups() for line in opens[first + 1:]]
         self.assertGreater(len(names), 1000)
@@ -127,7 +127,7 @@ class DoctorTrace(Test):
 
     def test_trace_detects_a_write(self):
         path = self.file("trace")
-        subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c", f"open({self.folder + '/x'!r}, 'w')"],
+        subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c", f"open({self.directory + '/x'!r}, 'w')"],
                        check=True)
         self.assertTrue(any(WRITES.search(line) for line in path.read_text(encoding="utf-8").splitlines()))
 
@@ -147,7 +147,7 @@ class DoctorLimits(Test):
             self.skipTest(why)
         for name in ("dgx-h100-ok", "large"):
             with Lent(NAMED[name]()) as root:
-                trace = Trace(["doctor", "--root", root], self.folder)
+                trace = Trace(["doctor", "--root", root], self.directory)
             self.assertGreater(len(trace.files_read()), 300, name)
             self.assertLess(len(trace.files_read()), MOST_FILES, name)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit doctor --watch on a folder whose files are changed between two polls."""
+"""gdrkit doctor --watch on a directory whose files are changed between two polls."""
 import json
 import os
 import shutil
@@ -24,9 +24,9 @@ class Watched:
 
     def __init__(self, tree, *arguments, is_json=True):
         self.written = Written(tree)
-        self.folder = self.written.name
+        self.directory = self.written.name
         self.process = subprocess.Popen(
-            [os.path.join(BIN, "gdrkit"), "doctor", "--root", self.folder, "--watch", "0.05", *(["--json"] if is_json else []), *arguments],
+            [os.path.join(BIN, "gdrkit"), "doctor", "--root", self.directory, "--watch", "0.05", *(["--json"] if is_json else []), *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.start = self.line() if is_json else self.process.stdout.readline()
 
@@ -44,13 +44,13 @@ class Watched:
     def change(self, changes):
         for path, text in changes.items():
             if text is None:
-                os.rename(self.folder + path, self.folder + "/gone")  # atomically, like a device that disappears
-                shutil.rmtree(self.folder + "/gone")
+                os.rename(self.directory + path, self.directory + "/gone")  # atomically, like a device that disappears
+                shutil.rmtree(self.directory + "/gone")
                 continue
             # A poll sees the old or the new content, never a mixture.
-            with open(self.folder + path + ".new", "w", encoding="ascii") as file:
+            with open(self.directory + path + ".new", "w", encoding="ascii") as file:
                 file.write(text)
-            os.rename(self.folder + path + ".new", self.folder + path)
+            os.rename(self.directory + path + ".new", self.directory + path)
 
     def look(self):
         while True:
@@ -141,12 +141,12 @@ class DoctorWatch(Test):
         self.assertIn("found no adapter counters, no PCIe error counters and no PCIe links in /sys", ended.err)
 
     def test_an_archive_and_invalid_values_are_rejected(self):
-        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(m.server()) as directory, tempfile.TemporaryDirectory() as other:
             archive = os.path.join(other, "machine.tar")
             with tarfile.open(archive, "w") as file:
-                file.add(folder, ".")
+                file.add(directory, ".")
             self.assert_rejected(["doctor", "--watch", "1", "--count", "1"], [(("--root", archive), "cannot watch a recording")])
-            self.assert_wrong_usage(["doctor", "--root", folder, "--watch"], (
+            self.assert_wrong_usage(["doctor", "--root", directory, "--watch"], (
                 ("0",), ("-1",), ("soon",), ("nan",), ("inf",), ("1s",), ("90000",), ("1", "--count", "-1"), ("1", "--prom"),
                 ("1", "--only", "acs*"), ("1", "--strict"), ("1", "--level", "probe"), ("1", "--short")))
         self.assertEqual(run("gdrkit", "doctor", "--count", "3").code, 2)

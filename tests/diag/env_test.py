@@ -223,10 +223,10 @@ class EnvFormats(Test):
     def test_omits_adapter_names_with_special_characters(self):
         for name in ("mlx5_0;touch x", "mlx5_0\n$(touch x)", "mlx5_0'"):
             tree = m.changed(NAMED["dgx-h100-ok"](), {"/sys/class/infiniband/mlx5_0": None})
-            folder = "/sys/class/infiniband/" + name
+            directory = "/sys/class/infiniband/" + name
             for path, value in NAMED["dgx-h100-ok"]().items():
                 if path.startswith("/sys/class/infiniband/mlx5_0/"):
-                    tree[path.replace("/sys/class/infiniband/mlx5_0", folder)] = value
+                    tree[path.replace("/sys/class/infiniband/mlx5_0", directory)] = value
             for library in LIBRARIES:
                 for form in FORMATS[:-1]:
                     out = "\n".join(commands(env(tree, library, "--format", form)))

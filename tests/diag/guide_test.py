@@ -22,7 +22,7 @@ def known_checks():
 def recorded_sysctls():
     """vm.nr_hugepages and the like: sysctl names of the files below /proc/sys that a recording has."""
     found = re.findall(r"(?m)^content +/proc/sys/(\w+)/(\S+)$", run("gdrkit", "snapshot", "--list").out)
-    return {f"{folder}.{name}" for folder, names in found for name in names.strip("{}").split(",")}
+    return {f"{directory}.{name}" for directory, names in found for name in names.strip("{}").split(",")}
 
 
 class GuideNames(Test):

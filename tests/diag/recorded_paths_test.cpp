@@ -38,7 +38,7 @@ TEST(RecordedPaths, SecretsAreNotRecorded) {
 
 TEST(Recording, IsReadBackCompletely) {
   Recording recording;
-  const std::string folder = "/" + std::string(180, 'f');
+  const std::string directory = "/" + std::string(180, 'f');
   const auto add = [&](const std::string& path, topology::NodeKind kind, const std::string& content) {
     Item& item = recording.items[path];
     item.node.kind = kind;
@@ -46,9 +46,9 @@ TEST(Recording, IsReadBackCompletely) {
     item.content = content;
     return &item;
   };
-  add(folder, topology::NodeKind::folder, "");
-  add(folder + "/file", topology::NodeKind::file, std::string(1000, 'x'));
-  add("/link", topology::NodeKind::other, folder + "/file")->is_link = true;
+  add(directory, topology::NodeKind::directory, "");
+  add(directory + "/file", topology::NodeKind::file, std::string(1000, 'x'));
+  add("/link", topology::NodeKind::other, directory + "/file")->is_link = true;
   add("/refused file", topology::NodeKind::file, "")->is_refused = true;
   add("/pipe", topology::NodeKind::other, "");
   Item* device = add("/nvidia0", topology::NodeKind::character_device, "");
@@ -63,7 +63,7 @@ TEST(Recording, IsReadBackCompletely) {
   const auto view = topology::MachineView::over(*tree, false);
   ASSERT_TRUE(view.has_value()) << view.error().text();
   EXPECT_EQ(view->text("/link").value, std::string(1000, 'x'));
-  EXPECT_EQ(view->resolved("/link").value, folder + "/file");
+  EXPECT_EQ(view->resolved("/link").value, directory + "/file");
   EXPECT_EQ(view->node("/link").value.mode, 0640u);
   EXPECT_EQ(view->text("/refused file").outcome, topology::Outcome::unreadable);
   EXPECT_EQ(view->presence("/refused file"), topology::Outcome::found);

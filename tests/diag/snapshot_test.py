@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Recordings as archives: read like folders, and written by gdrkit snapshot."""
+"""Recordings as archives: read like directories, and written by gdrkit snapshot."""
 import io
 import json
 import os
@@ -22,9 +22,9 @@ from named import NAMED  # tests/fixtures/machines, which doctor_runs makes know
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 
 
-def packed(folder, archive, kind):
+def packed(directory, archive, kind):
     with tarfile.open(archive, "w", format=FORMATS[kind]) as tar:
-        tar.add(folder, ".")
+        tar.add(directory, ".")
 
 
 # Python before 3.11.4 has no filters, later ones require one.
@@ -32,28 +32,28 @@ EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 class SnapshotArchives(Test):
-    def test_archive_has_the_same_findings_as_its_folder(self):
+    def test_archive_has_the_same_findings_as_its_directory(self):
         for tree in (m.server(), m.as_user(), NAMED["vm-h200-1gpu"](), m.without_gpu()):
-            with Lent(tree) as folder:
-                expected = findings_of(folder)
+            with Lent(tree) as directory:
+                expected = findings_of(directory)
                 for kind in FORMATS:
-                    packed(folder, self.file("x.tar"), kind)
+                    packed(directory, self.file("x.tar"), kind)
                     self.assertEqual(findings_of(self.file("x.tar")), expected, kind)
 
     def test_reads_gnu_tar_with_a_very_long_name(self):
         name = "/" + "n" * 200 + ".conf"
         tree = m.changed(m.server(), {"/etc/modules-load.d/gpu.conf": None, "/etc/modules-load.d" + name: "nvidia-peermem\n"})
-        with Lent(tree) as folder:
-            expected = findings_of(folder)
+        with Lent(tree) as directory:
+            expected = findings_of(directory)
             self.assertEqual({f["state"] for f in expected[1]["peer.autoload"]}, {"ok"})
             for kind in ("gnu", "pax"):
-                packed(folder, self.file("x.tar"), kind)
+                packed(directory, self.file("x.tar"), kind)
                 self.assertEqual(findings_of(self.file("x.tar")), expected, kind)
 
     def test_damaged_archive_exits_with_4_and_the_position(self):
         path = self.file("x.tar")
-        with Lent(m.server()) as folder:
-            packed(folder, path, "ustar")
+        with Lent(m.server()) as directory:
+            packed(directory, path, "ustar")
         whole = path.read_bytes()
         with tarfile.open(path) as tar:
             second = tar.getmembers()[1].offset
@@ -71,14 +71,14 @@ class SnapshotArchives(Test):
         def piped(content, *arguments):
             ended = run("gdrkit", *arguments, input=content, text=False)
             return ended.code, ended.out.decode("latin-1"), ended.err.decode()
-        with Lent(m.server()) as folder:
-            packed(folder, self.file("x.tar"), "ustar")
+        with Lent(m.server()) as directory:
+            packed(directory, self.file("x.tar"), "ustar")
             archive = self.file("x.tar").read_bytes()
             for command in (["doctor", "--json"], ["topo", "--json"], ["env", "nccl", "--json"], ["bind", "--gpu", "0", "--dry-run"]):
                 code, out, err = piped(archive, *command, "--root", "-")
-                self.assertEqual((code, out), (0, run("gdrkit", *command, "--root", folder).out.replace(f'"{folder}"', '"-"')), err)
-            self.assertEqual(piped(archive, "snapshot", "--root", "-", "-")[:2], (0, snapshot("--root", folder)[0].decode("latin-1")))
-            self.assertEqual(piped(archive, "doctor", "diff", "-", folder)[0], 0)
+                self.assertEqual((code, out), (0, run("gdrkit", *command, "--root", directory).out.replace(f'"{directory}"', '"-"')), err)
+            self.assertEqual(piped(archive, "snapshot", "--root", "-", "-")[:2], (0, snapshot("--root", directory)[0].decode("latin-1")))
+            self.assertEqual(piped(archive, "doctor", "diff", "-", directory)[0], 0)
             code, out, err = piped(archive, "doctor", "diff", "-", "-")
             self.assertEqual((code, out), (2, ""))
             self.assertIn("cannot read two recordings", err)
@@ -112,16 +112,16 @@ class SnapshotRoundTrip(Test):
     def test_recording_keeps_the_findings_of_every_machine(self):
         machines = {**{name: make() for name, make in NAMED.items()}, "server": m.server(), "user": m.as_user(), "without": m.without_gpu()}
         for name, tree in machines.items():
-            with self.subTest(name), Lent(tree) as folder:
-                archive, _ = snapshot("--root", folder)
+            with self.subTest(name), Lent(tree) as directory:
+                archive, _ = snapshot("--root", directory)
                 self.file("x.tar").write_bytes(archive)
-                self.assertEqual(findings_of(self.file("x.tar")), findings_of(folder))
+                self.assertEqual(findings_of(self.file("x.tar")), findings_of(directory))
                 if name not in ("server", "legacy-conflict", "container-ok"):
                     continue
                 self.assertEqual(snapshot("--root", self.file("x.tar"))[0], archive, "a recording of a recording is itself")
                 with tarfile.open(self.file("x.tar")) as tar:
                     tar.extractall(self.file(name), **EXTRACTION)
-                self.assertEqual(findings_of(self.file(name)), findings_of(folder))
+                self.assertEqual(findings_of(self.file(name)), findings_of(directory))
 
     def test_this_machine_matches_its_recording(self):
         ended = run("gdrkit", "snapshot", self.file("x.tar"))
@@ -133,22 +133,22 @@ class SnapshotRoundTrip(Test):
                              [(f["state"], f["subject"]) for f in recorded[check]], check)
 
     def test_two_recordings_of_one_machine_are_the_same_bytes(self):
-        with Lent(m.server()) as folder:
-            self.assertEqual(snapshot("--root", folder), snapshot("--root", folder))
+        with Lent(m.server()) as directory:
+            self.assertEqual(snapshot("--root", directory), snapshot("--root", directory))
 
 
 class SnapshotList(Test):
     """The checks and a snapshot access the same files, according to a trace."""
 
-    def looked_at(self, folder, *arguments):
-        """Paths below the folder: all that were accessed, and the files that were opened."""
-        trace = Trace(arguments, self.folder, "newfstatat,openat", ("-y", "-s", "4096"))
+    def looked_at(self, directory, *arguments):
+        """Paths below the directory: all that were accessed, and the files that were opened."""
+        trace = Trace(arguments, self.directory, "newfstatat,openat", ("-y", "-s", "4096"))
         seen, opened = set(), set()
         for line in trace.lines:
-            found = re.search(r'(newfstatat|openat)\(\d+<(' + re.escape(folder) + r'[^>]*)>, "([^"]+)", (\S*)', line)
+            found = re.search(r'(newfstatat|openat)\(\d+<(' + re.escape(directory) + r'[^>]*)>, "([^"]+)", (\S*)', line)
             if found is None or found[3] == ".":
                 continue
-            path = found[2][len(folder):] + "/" + found[3]
+            path = found[2][len(directory):] + "/" + found[3]
             seen.add(path)
             if found[1] == "openat" and "O_PATH" not in found[4]:
                 opened.add(path)
@@ -158,11 +158,11 @@ class SnapshotList(Test):
         if why := why_no_trace():
             self.skipTest(why)
         for machine in ("roce-bad", "container-bare", "gb300-datadirect"):
-            with Lent(NAMED[machine]()) as folder:
-                recorded, contents = self.looked_at(folder, "snapshot", "--root", folder, "/dev/null")
+            with Lent(NAMED[machine]()) as directory:
+                recorded, contents = self.looked_at(directory, "snapshot", "--root", directory, "/dev/null")
                 self.assertGreater(len(contents), 50)
                 for command in (("doctor",), ("topo",), ("env", "nccl"), ("env", "ucx")):
-                    seen, opened = self.looked_at(folder, *command, "--root", folder)
+                    seen, opened = self.looked_at(directory, *command, "--root", directory)
                     with self.subTest(f"{machine}: {command}"):
                         self.assertEqual(sorted(opened - contents), [], "add these to the check's Advice::paths")
                         self.assertEqual(sorted(seen - recorded), [], "add these to the check's Advice::paths")
@@ -221,18 +221,18 @@ class SnapshotContent(Test):
 
     def test_unreadable_files_are_reported(self):
         guid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0"
-        with Lent(m.changed(m.server(), {guid: m.UNREADABLE, "/etc/modules-load.d/large.conf": "x" * (1 << 22) + "\n"})) as folder:
-            archive, told = snapshot("--root", folder, codes=(3,))
+        with Lent(m.changed(m.server(), {guid: m.UNREADABLE, "/etc/modules-load.d/large.conf": "x" * (1 << 22) + "\n"})) as directory:
+            archive, told = snapshot("--root", directory, codes=(3,))
         listed = members(archive)["/gdrkit-recording"].decode()
         self.assertIn(f"unreadable {guid}\n", listed)
         self.assertIn("unreadable /etc/modules-load.d/large.conf\n", listed)
         self.assertRegex(told, r"gdrkit snapshot: 2 of \d+ files could not be read: /etc/modules-load\.d/large\.conf, " + re.escape(guid) + "\n")
-        with Lent(m.server()) as folder:
-            self.assertNotIn("could not be read", snapshot("--root", folder, codes=(0,))[1])
+        with Lent(m.server()) as directory:
+            self.assertNotIn("could not be read", snapshot("--root", directory, codes=(0,))[1])
 
     def test_recording_again_keeps_missing_files_missing(self):
         ended = run_on(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE}), "snapshot", self.file("x.tar"))
-        self.assertEqual((ended.code, os.listdir(self.folder)), (3, ["x.tar"]))
+        self.assertEqual((ended.code, os.listdir(self.directory)), (3, ["x.tar"]))
         self.assertIn("1 of ", ended.err)
         again = run("gdrkit", "snapshot", "--root", self.file("x.tar"), self.file("y.tar"))
         self.assertEqual((again.code, again.err), (3, ended.err))
@@ -245,21 +245,21 @@ class SnapshotContent(Test):
 class SnapshotJson(Test):
     def test_json_matches_the_text(self):
         path = str(self.file("x.tar"))
-        with Lent(m.as_user()) as folder:
-            ended = run("gdrkit", "snapshot", "--root", folder, path)
+        with Lent(m.as_user()) as directory:
+            ended = run("gdrkit", "snapshot", "--root", directory, path)
             read, wanted, size = re.search(r"read (\d+) of (\d+) files; the archive has (\d+) bytes", ended.out).groups()
-            document, again = self.json_of("snapshot", "--root", folder, "--redact", "--force", path, code=ended.code)
+            document, again = self.json_of("snapshot", "--root", directory, "--redact", "--force", path, code=ended.code)
             self.assertEqual(document["schema"], "gdrkit.snapshot/1")
-            self.assertEqual((document["root"], document["archive"], document["level"]), (folder, path, "quick"))
+            self.assertEqual((document["root"], document["archive"], document["level"]), (directory, path, "quick"))
             self.assertTrue(document["is_redacted"])
             self.assertEqual((document["files"], document["files"] + len(document["missed"])), (int(read), int(wanted)))
             self.assertEqual(document["bytes"], os.path.getsize(path))
             self.assertEqual((document["exit_code"], again.err), (ended.code, ended.err))
-            self.assertEqual(size, str(len(snapshot("--root", folder)[0])))
+            self.assertEqual(size, str(len(snapshot("--root", directory)[0])))
 
     def test_lists_unreadable_files(self):
-        with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as folder:
-            document, _ = self.json_of("snapshot", "--root", folder, self.file("x.tar"), code=3)
+        with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as directory:
+            document, _ = self.json_of("snapshot", "--root", directory, self.file("x.tar"), code=3)
         self.assertEqual(document["missed"], ["/proc/self/limits"])
         self.assertEqual(document["exit_code"], 3)
 
@@ -268,9 +268,9 @@ class SnapshotJson(Test):
         ended = run_on(m.server(), "snapshot", "-", "--json")
         self.assertEqual((ended.code, ended.out), (2, ""))
         self.assertIn("cannot write both the archive and --json to standard output", ended.err)
-        ended = run_on(m.server(), "snapshot", path, f"--json={self.folder}/../{os.path.basename(self.folder)}/x.tar")
-        self.assertEqual((ended.code, os.listdir(self.folder)), (2, []))
-        ended = run_on(m.server(), "snapshot", path, f"--json={self.folder}/x.json")
+        ended = run_on(m.server(), "snapshot", path, f"--json={self.directory}/../{os.path.basename(self.directory)}/x.tar")
+        self.assertEqual((ended.code, os.listdir(self.directory)), (2, []))
+        ended = run_on(m.server(), "snapshot", path, f"--json={self.directory}/x.json")
         self.assertIn("the archive has", ended.out)
         document = json.loads(self.file("x.json").read_text(encoding="utf-8"))
         self.assertEqual(document["bytes"], path.stat().st_size)
@@ -294,34 +294,34 @@ class SnapshotFile(Test):
         self.assertEqual(path.read_text(encoding="ascii"), "mine")
         self.assertEqual(run_on(m.server(), "snapshot", path, "--force").code, 0)
         self.assertTrue(tarfile.is_tarfile(path))
-        self.assertEqual(os.listdir(self.folder), ["x.tar"])
+        self.assertEqual(os.listdir(self.directory), ["x.tar"])
 
     def test_exit_codes_distinguish_usage_disk_and_recording_errors(self):
-        self.assert_wrong_usage(["snapshot"], ((), ("a", "b"), ("/nowhere/at/all/x.tar",), (self.folder,), ("--root",)))
+        self.assert_wrong_usage(["snapshot"], ((), ("a", "b"), ("/nowhere/at/all/x.tar",), (self.directory,), ("--root",)))
         ended = run("gdrkit", "snapshot", "--root", "/nowhere", self.file("x.tar"))
-        self.assertEqual((ended.code, os.listdir(self.folder)), (4, []))
+        self.assertEqual((ended.code, os.listdir(self.directory)), (4, []))
         self.assertEqual(run_on(m.server(), "snapshot", "/dev/full").code, 1)
 
     def test_failed_write_leaves_no_file(self):
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         ended = run_on(m.server(), "snapshot", self.file("x.tar"), preexec_fn=limited)
-        self.assertEqual((ended.code, ended.out, os.listdir(self.folder)), (1, "", []), ended.err)
-        self.assertIn("cannot write " + self.folder, ended.err)
+        self.assertEqual((ended.code, ended.out, os.listdir(self.directory)), (1, "", []), ended.err)
+        self.assertIn("cannot write " + self.directory, ended.err)
 
     def test_full_disk_leaves_no_file(self):
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", self.folder], capture_output=True, check=False).returncode != 0:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", self.directory], capture_output=True, check=False).returncode != 0:
             self.skipTest("only root mounts a small file system")
         try:
             ended = run_on(m.server(), "snapshot", self.file("x.tar"))
-            self.assertEqual((ended.code, os.listdir(self.folder)), (1, []))
+            self.assertEqual((ended.code, os.listdir(self.directory)), (1, []))
             self.assertIn("No space left on device", ended.err)
         finally:
-            subprocess.run(["umount", self.folder], check=True)
+            subprocess.run(["umount", self.directory], check=True)
 
     def test_unwritable_output_is_an_error(self):
-        with Lent(m.server()) as folder:
-            ended = run_without_space("gdrkit", "snapshot", "--root", folder, "-")
+        with Lent(m.server()) as directory:
+            ended = run_without_space("gdrkit", "snapshot", "--root", directory, "-")
         self.assertEqual(ended.code, 1)
         self.assertIn("cannot write the output", ended.err)
 
@@ -362,12 +362,12 @@ class SnapshotRedaction(Test):
             "/gdrkit/nvml.json": json.dumps(nvml) + "\n", "/gdrkit/kernel_log": log})
 
     def test_removes_original_identifiers_and_keeps_findings(self):
-        with Lent(self.tree()) as folder:
-            plain, _ = snapshot("--root", folder)
-            archive, _ = snapshot("--root", folder, "--redact")
-            again, _ = snapshot("--root", folder, "--redact")
+        with Lent(self.tree()) as directory:
+            plain, _ = snapshot("--root", directory)
+            archive, _ = snapshot("--root", directory, "--redact")
+            again, _ = snapshot("--root", directory, "--redact")
             self.file("x.tar").write_bytes(archive)
-            expected, found = findings_of(folder), findings_of(self.file("x.tar"))
+            expected, found = findings_of(directory), findings_of(self.file("x.tar"))
         hidden = set(self.SECRETS.values()) | {"b83fd2124c6e", "0a1f:072a"}
         for secret in hidden - {"wanda-thesis"}:
             self.assertNotIn(secret.encode("latin-1"), archive, secret)
@@ -377,9 +377,9 @@ class SnapshotRedaction(Test):
         self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
     def test_keeps_equality_and_format_of_identifiers(self):
-        with Lent(self.tree()) as folder:
+        with Lent(self.tree()) as directory:
             files = {path: content.decode("latin-1").strip("\n") for path, content in
-                     members(snapshot("--root", folder, "--redact")[0]).items() if content is not None}
+                     members(snapshot("--root", directory, "--redact")[0]).items() if content is not None}
         port = "/sys/class/infiniband/mlx5_0/ports/1/gids/"
         guid = files["/sys/class/infiniband/mlx5_0/node_guid"]
         self.assertRegex(guid, r"^([0-9a-f]{4}:){3}[0-9a-f]{4}$")
@@ -421,8 +421,8 @@ class SnapshotRedaction(Test):
             "/proc/net/route": "Iface\tDestination\tGateway\tFlags\nib0\t00000000\t01071F0A\t0003\n",
             "/proc/net/ipv6_route": "2a0104f80123456700000000000000a7 40 " + "0" * 32 + " 00 ib0\n",
             "/lib/x86_64-linux-gnu/libmlx5.so.1": library, "/etc/ld.so.conf": "/lib/x86_64-linux-gnu\n"})
-        with Lent(tree) as folder:
-            archive, _ = snapshot("--root", folder, "--redact")
+        with Lent(tree) as directory:
+            archive, _ = snapshot("--root", directory, "--redact")
         files = members(archive)
         for secret in (s["host"], s["user"], s["domain"], s["address"], bare, s["mac"].replace(":", "-"), "hunter2", "filer.", "filer8",
                        "01071f0a", "2a0104f801234567"):
@@ -433,9 +433,9 @@ class SnapshotRedaction(Test):
 
     def test_keeps_findings_of_other_machines(self):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
-            with self.subTest(name), Lent(NAMED[name]()) as folder:
-                self.file("x.tar").write_bytes(snapshot("--root", folder, "--redact")[0])
-                expected, found = findings_of(folder), findings_of(self.file("x.tar"))
+            with self.subTest(name), Lent(NAMED[name]()) as directory:
+                self.file("x.tar").write_bytes(snapshot("--root", directory, "--redact")[0])
+                expected, found = findings_of(directory), findings_of(self.file("x.tar"))
                 self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
 

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 from doctor_runs import m, run_on
 import nvml
 from named import NAMED
-from parts import gpu_folders
+from parts import gpu_directories
 from program import Test, run
 
 
@@ -42,7 +42,7 @@ def best(document):
 
 def with_nvlinks(tree, switch_links=0, direct=None, c2c=0):
     """`tree` with NVML's facts: active links of each GPU to switches, or direct ones: {(a, b): count} by GPU number."""
-    addresses = [folder.rsplit("/", 1)[1] for folder in gpu_folders(tree)]
+    addresses = [directory.rsplit("/", 1)[1] for directory in gpu_directories(tree)]
     gpus = []
     for number, address in enumerate(addresses):
         remotes = [("", "switch")] * switch_links
@@ -232,7 +232,7 @@ class TopoNcclFile(Test):
             ended = run("gdrkit", "topo", "--from-nccl-xml", path)
             self.assertEqual((ended.code, ended.out), (4, ""), text[:40])
             self.assertIn(word, ended.err)
-        for place in (self.folder, self.file("none")):
+        for place in (self.directory, self.file("none")):
             self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", place).code, 4)
 
 

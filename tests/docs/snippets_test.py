@@ -11,7 +11,7 @@ import unittest
 from unittest import mock
 
 import snippets
-from cases import FolderTest, main
+from cases import DirectoryTest, main
 
 BUILD = os.environ.get("GDRKIT_BUILD", os.path.join(snippets.ROOT, "build"))
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
@@ -22,10 +22,10 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused"]
 INSTRUCTIONS = {"FROM", "ARG", "COPY", "RUN", "ENV", "USER", "WORKDIR", "CMD", "ENTRYPOINT", "LABEL"}
 
 
-class SnippetTest(FolderTest):
+class SnippetTest(DirectoryTest):
     def run_ok(self, *command, **environment):
         ended = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                               env={**os.environ, **environment}, timeout=300, cwd=self.folder)
+                               env={**os.environ, **environment}, timeout=300, cwd=self.directory)
         self.assertEqual(ended.returncode, 0, f"{' '.join(command)}\n{ended.stdout}")
 
     def for_each(self, language, check):

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two GPUs with 18 NVLinks each, as a library with NVML's names. Built as libnvidia-ml.so.1 in a separate folder.
+// Two GPUs with 18 NVLinks each, as a library with NVML's names. Built as libnvidia-ml.so.1 in a separate directory.
 #include "fakes/fake_nvml.hpp"
 
 #include <cstdio>

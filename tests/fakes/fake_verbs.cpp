@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two adapters, as a library with libibverbs' names. Built as libibverbs.so.1 in a separate folder.
+// Two adapters, as a library with libibverbs' names. Built as libibverbs.so.1 in a separate directory.
 #include "fakes/fake_verbs.hpp"
 
 #include <cerrno>

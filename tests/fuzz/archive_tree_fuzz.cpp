@@ -45,8 +45,8 @@ void walk(const MachineView& view, const std::string& path, std::size_t content_
   const auto place = view.resolved(path);
   FUZZ_CHECK(place.is_found() && place.value.front() == '/');
   FUZZ_CHECK(view.resolved(place.value).value == place.value);
-  if (node.value.kind != NodeKind::folder) return;
-  // A link would lead to the same folders again.
+  if (node.value.kind != NodeKind::directory) return;
+  // A link would lead to the same directories again.
   if (place.value != path) return;
   for (const std::string& name : names.value) {
     if (name.find('/') == std::string::npos)

@@ -49,9 +49,9 @@ void add_hostile_names(MemoryTree* tree, InputReader* input) {
   std::string name = input->of(gdrkit::fuzz::hostile_texts()) + gdrkit::fuzz::canary;
   tree->put("/proc/sys/kernel/hostname", name + "\n");
   for (const char unfit : {'/', '\0'}) name.erase(std::remove(name.begin(), name.end(), unfit), name.end());
-  auto* const folder = tree->find("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:03.0/0000:06:00.0/net");
-  folder->inside[name] = folder->inside["eth1"];
-  folder->inside.erase("eth1");
+  auto* const directory = tree->find("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:03.0/0000:06:00.0/net");
+  directory->inside[name] = directory->inside["eth1"];
+  directory->inside.erase("eth1");
 }
 
 /// Returns what `print` prints. glibc allows replacing stdout temporarily.

@@ -95,8 +95,8 @@ class HealthyMachine {
  private:
   inline static const std::string root_port = "/sys/devices/pci0000:00/0000:00:01.0";
 
-  void put_all(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
-    for (const auto& [name, content] : files) tree_.put(folder + "/" + name, content + "\n");
+  void put_all(const std::string& directory, const std::vector<std::pair<std::string, std::string>>& files) {
+    for (const auto& [name, content] : files) tree_.put(directory + "/" + name, content + "\n");
   }
 
   void add_system() {
@@ -202,28 +202,28 @@ class HealthyMachine {
   void add_adapter(const std::string& path, unsigned number) {
     const bool is_ethernet = number == 1;
     add_function(path, "0x15b3", "0x1021", is_ethernet ? "0x020000" : "0x020700", 0);
-    const std::string folder = "/sys/class/infiniband/mlx5_" + std::to_string(number);
-    tree_.put_link(folder + "/device", "../../.." + path.substr(4));
-    put_all(folder, {{"board_id", "MT_0000000838"}, {"fw_ver", "28.43.1014"}, {"node_guid", "a088:c203:0042:0001"}});
-    put_all(folder + "/ports/1", {{"state", "4: ACTIVE"},
-                                  {"phys_state", "5: LinkUp"},
-                                  {"rate", "400 Gb/sec (4X NDR)"},
-                                  {"link_layer", is_ethernet ? "Ethernet" : "InfiniBand"},
-                                  {"lid", is_ethernet ? "0x0" : "0x1a"},
-                                  {"sm_lid", is_ethernet ? "0x0" : "0x1"},
-                                  {"counters/symbol_error", "0"},
-                                  {"counters/port_xmit_wait", "0"},
-                                  {"counters/port_xmit_data", "0"},
-                                  {"hw_counters/out_of_sequence", "0"},
-                                  {"hw_counters/rp_cnp_handled", "0"}});
+    const std::string directory = "/sys/class/infiniband/mlx5_" + std::to_string(number);
+    tree_.put_link(directory + "/device", "../../.." + path.substr(4));
+    put_all(directory, {{"board_id", "MT_0000000838"}, {"fw_ver", "28.43.1014"}, {"node_guid", "a088:c203:0042:0001"}});
+    put_all(directory + "/ports/1", {{"state", "4: ACTIVE"},
+                                     {"phys_state", "5: LinkUp"},
+                                     {"rate", "400 Gb/sec (4X NDR)"},
+                                     {"link_layer", is_ethernet ? "Ethernet" : "InfiniBand"},
+                                     {"lid", is_ethernet ? "0x0" : "0x1a"},
+                                     {"sm_lid", is_ethernet ? "0x0" : "0x1"},
+                                     {"counters/symbol_error", "0"},
+                                     {"counters/port_xmit_wait", "0"},
+                                     {"counters/port_xmit_data", "0"},
+                                     {"hw_counters/out_of_sequence", "0"},
+                                     {"hw_counters/rp_cnp_handled", "0"}});
     tree_.put_device("/dev/infiniband/uverbs" + std::to_string(number), 231, 192 + number);
     if (!is_ethernet) return;
     for (const std::string gid : {"0", "1"}) {
-      put_all(folder + "/ports/1", {{"gids/" + gid, "0000:0000:0000:0000:0000:ffff:0a00:0001"},
-                                    {"gid_attrs/types/" + gid, gid == "1" ? "RoCE v2" : "IB/RoCE v1"},
-                                    {"gid_attrs/ndevs/" + gid, "eth1"}});
+      put_all(directory + "/ports/1", {{"gids/" + gid, "0000:0000:0000:0000:0000:ffff:0a00:0001"},
+                                       {"gid_attrs/types/" + gid, gid == "1" ? "RoCE v2" : "IB/RoCE v1"},
+                                       {"gid_attrs/ndevs/" + gid, "eth1"}});
     }
-    put_all(folder, {{"tc/1/traffic_class", "Global tclass=106"}});
+    put_all(directory, {{"tc/1/traffic_class", "Global tclass=106"}});
     put_all(path + "/net/eth1", {{"mtu", "9000"},
                                  {"operstate", "up"},
                                  {"type", "1"},
@@ -235,11 +235,11 @@ class HealthyMachine {
   void add_software() {
     test::ElfBytes verbs;
     verbs.add_symbols({{"ibv_open_device", "IBVERBS_1.1"}, {"ibv_reg_dmabuf_mr", "IBVERBS_1.12"}});
-    const std::string folder = "/usr/lib/x86_64-linux-gnu/";
-    tree_.put(folder + "libibverbs.so.1.14.39.0", verbs.bytes());
-    tree_.put_link(folder + "libibverbs.so.1", "libibverbs.so.1.14.39.0");
-    tree_.put(folder + "libnvidia-ml.so.580.159.04", "");
-    tree_.put_link(folder + "libnvidia-ml.so.1", "libnvidia-ml.so.580.159.04");
+    const std::string directory = "/usr/lib/x86_64-linux-gnu/";
+    tree_.put(directory + "libibverbs.so.1.14.39.0", verbs.bytes());
+    tree_.put_link(directory + "libibverbs.so.1", "libibverbs.so.1.14.39.0");
+    tree_.put(directory + "libnvidia-ml.so.580.159.04", "");
+    tree_.put_link(directory + "libnvidia-ml.so.1", "libnvidia-ml.so.580.159.04");
     test::ElfBytes module;
     module.add(".modinfo", SHT_PROGBITS, std::string("license=Dual MIT/GPL\0version=580.159.04\0", 40));
     tree_.put("/lib/modules/6.8.0-45-generic/updates/dkms/nvidia-peermem.ko", module.bytes());

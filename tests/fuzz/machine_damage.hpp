@@ -167,8 +167,8 @@ class MachineDamage {
  private:
   using File = MemoryTree::File;
 
-  void add_paths(const std::string& above, const File& folder) {
-    for (const auto& [name, file] : folder.inside) {
+  void add_paths(const std::string& above, const File& directory) {
+    for (const auto& [name, file] : directory.inside) {
       const std::string path = above + "/" + name;
       paths_.push_back(path);
       add_paths(path, *file);
@@ -221,7 +221,7 @@ class MachineDamage {
         if (input->byte() % 2 == 0) {
           tree_.put_device(path, input->byte(), input->byte());
         } else {
-          tree_.put_folder(path);
+          tree_.put_directory(path);
         }
         break;
       case 16: copy(path, input->of(paths_)); break;
@@ -238,9 +238,9 @@ class MachineDamage {
   /// Adds the same content under additional names: more devices, more adapters, more ports.
   void repeat(const std::string& path, InputReader* input) {
     const std::size_t slash = path.rfind('/');
-    File* folder = tree_.find(path.substr(0, slash));
-    if (folder == nullptr || folder->inside.count(path.substr(slash + 1)) == 0) return;
-    const auto file = folder->inside[path.substr(slash + 1)];
+    File* directory = tree_.find(path.substr(0, slash));
+    if (directory == nullptr || directory->inside.count(path.substr(slash + 1)) == 0) return;
+    const auto file = directory->inside[path.substr(slash + 1)];
     for (unsigned i = 1 + input->byte() % 16; i > 0; --i) {
       std::string name = path.substr(slash + 1);
       if (input->byte() % 4 == 0) {
@@ -250,7 +250,7 @@ class MachineDamage {
       }
       name.erase(std::remove(name.begin(), name.end(), '/'), name.end());
       name.erase(std::remove(name.begin(), name.end(), '\0'), name.end());
-      if (!name.empty() && name != "." && name != "..") folder->inside[name] = file;
+      if (!name.empty() && name != "." && name != "..") directory->inside[name] = file;
     }
   }
 

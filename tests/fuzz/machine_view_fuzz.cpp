@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A tree of files, folders and links from the input, and paths through it: nothing outside the root is ever read.
+// A tree of files, directories and links from the input, and paths through it: nothing outside the root is ever read.
 #include <unistd.h>
 
 #include <filesystem>
@@ -20,10 +20,10 @@ namespace {
 constexpr char canary[] = "canary of the world outside";
 
 /// One for the whole run: outside/canary, and root/, which each input recreates.
-const files::path& work_folder() {
-  static const struct Folder {
+const files::path& work_directory() {
+  static const struct Directory {
     files::path path;
-    Folder() {
+    Directory() {
       std::string pattern = (files::temp_directory_path() / "gdrkit-view-fuzz-XXXXXX").string();
       FUZZ_CHECK(::mkdtemp(pattern.data()) != nullptr);
       path = pattern;
@@ -31,9 +31,9 @@ const files::path& work_folder() {
       files::create_directory(path / "b");
       std::ofstream(path / "b" / "a") << canary;
     }
-    ~Folder() { files::remove_all(path); }
-  } folder;
-  return folder.path;
+    ~Directory() { files::remove_all(path); }
+  } directory;
+  return directory.path;
 }
 
 /// Uses few names, so that paths collide.
@@ -65,7 +65,7 @@ void build(const files::path& root, const std::uint8_t* data, std::size_t size) 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const files::path root = work_folder() / "root";
+  const files::path root = work_directory() / "root";
   files::remove_all(root);
   files::create_directory(root);
   build(root, data, size);
@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  // A folder b, a file in it, a link "/b/a", a link to a parent of the root, two links in a cycle.
+  // A directory b, a file in it, a link "/b/a", a link to a parent of the root, two links in a cycle.
   return {{0, 1, 5, 0, 0, 0, 0, 0, 1, 1, 0, 0, 7, 0, 0, 0, 2, 2, 5, 1, 0, 4, 4, 0, 3, 0, 4, 3, 3, 3, 0, 0},
           {2, 0, 4, 1, 4, 4, 4, 0, 2, 1, 4, 0, 4, 4, 4, 0, 0, 2, 4, 0, 0, 0, 0, 0, 3, 2, 0, 3, 3, 3, 0, 0},
           {3, 0, 4, 3, 1, 0, 4, 0, 3, 1, 4, 3, 3, 1, 0, 0, 1, 2, 4, 0, 9, 0, 0, 0, 2, 2, 2, 2, 2, 2, 0, 0}};

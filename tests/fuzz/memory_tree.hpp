@@ -22,7 +22,7 @@ class MemoryTree final : public diag::topology::FileTree {
     std::map<std::string, std::shared_ptr<File>> inside;
   };
 
-  /// Paths are absolute and contain no links. A file in the middle of a path is replaced by a folder.
+  /// Paths are absolute and contain no links. A file in the middle of a path is replaced by a directory.
   void put(const std::string& path, const std::string& content) {
     File& file = make(path, diag::topology::NodeKind::file, 0444);
     file.content = content;
@@ -37,9 +37,10 @@ class MemoryTree final : public diag::topology::FileTree {
     file.entry.node.major = major;
     file.entry.node.minor = minor;
   }
-  void put_folder(const std::string& path) { make(path, diag::topology::NodeKind::folder, 0555); }
+  void put_directory(const std::string& path) { make(path, diag::topology::NodeKind::directory, 0555); }
   void remove(const std::string& path) {
-    if (File* folder = find(path.substr(0, path.rfind('/')))) folder->inside.erase(path.substr(path.rfind('/') + 1));
+    if (File* directory = find(path.substr(0, path.rfind('/'))))
+      directory->inside.erase(path.substr(path.rfind('/') + 1));
   }
   /// nullptr if the path does not exist.
   [[nodiscard]] File* find(const std::string& path) const {
@@ -56,24 +57,25 @@ class MemoryTree final : public diag::topology::FileTree {
   [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
   [[nodiscard]] std::size_t bytes_given() const noexcept { return bytes_given_; }
 
-  [[nodiscard]] Folder root() const override { return root_; }
-  [[nodiscard]] int look(const Folder& folder, const std::string& name, diag::topology::Entry* entry) const override {
-    const auto file = child(folder, name);
+  [[nodiscard]] Directory root() const override { return root_; }
+  [[nodiscard]] int look(const Directory& directory, const std::string& name,
+                         diag::topology::Entry* entry) const override {
+    const auto file = child(directory, name);
     if (file == nullptr) return ENOENT;
     *entry = file->entry;
     return 0;
   }
-  [[nodiscard]] int enter(const Folder& folder, const std::string& name, Folder* inside) const override {
-    const auto file = child(folder, name);
+  [[nodiscard]] int enter(const Directory& directory, const std::string& name, Directory* inside) const override {
+    const auto file = child(directory, name);
     if (file == nullptr) return ENOENT;
-    if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::folder) return ENOTDIR;
+    if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::directory) return ENOTDIR;
     if (file->error != 0) return file->error;
     *inside = file;
     return 0;
   }
-  [[nodiscard]] int read(const Folder& folder, const std::string& name, std::size_t limit,
+  [[nodiscard]] int read(const Directory& directory, const std::string& name, std::size_t limit,
                          std::vector<std::uint8_t>* content) const override {
-    const auto file = child(folder, name);
+    const auto file = child(directory, name);
     if (const int error = refusal(file)) return error;
     const std::size_t size = std::min(limit, file->content.size());
     content->assign(file->content.begin(), file->content.begin() + static_cast<std::ptrdiff_t>(size));
@@ -81,9 +83,9 @@ class MemoryTree final : public diag::topology::FileTree {
     return 0;
   }
   /// Reads in small pieces, so that matches span two of them.
-  [[nodiscard]] int scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+  [[nodiscard]] int scan(const Directory& directory, const std::string& name, std::uint64_t offset, std::size_t limit,
                          const std::function<bool(std::string_view piece)>& take) const override {
-    const auto file = child(folder, name);
+    const auto file = child(directory, name);
     if (const int error = refusal(file)) return error;
     std::string_view left = file->content;
     left.remove_prefix(static_cast<std::size_t>(std::min<std::uint64_t>(offset, left.size())));
@@ -96,9 +98,10 @@ class MemoryTree final : public diag::topology::FileTree {
     }
     return 0;
   }
-  [[nodiscard]] int list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const override {
+  [[nodiscard]] int list(const Directory& directory, std::size_t limit,
+                         std::vector<std::string>* names) const override {
     ++calls_;
-    const auto& file = *static_cast<const File*>(folder.get());
+    const auto& file = *static_cast<const File*>(directory.get());
     if (file.error != 0) return file.error;
     if (file.inside.size() > limit) return EOVERFLOW;
     names->clear();
@@ -121,29 +124,29 @@ class MemoryTree final : public diag::topology::FileTree {
     file.entry.node.kind = kind;
     file.entry.node.mode = mode;
   }
-  static std::shared_ptr<File> folder_file() {
+  static std::shared_ptr<File> directory_file() {
     auto file = std::make_shared<File>();
-    set_kind(*file, diag::topology::NodeKind::folder, 0555);
+    set_kind(*file, diag::topology::NodeKind::directory, 0555);
     return file;
   }
   File& make(const std::string& path, diag::topology::NodeKind kind, unsigned mode) {
     File* file = root_.get();
     for (const std::string& name : names_of(path)) {
-      if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::folder)
-        set_kind(*file, diag::topology::NodeKind::folder, 0555);
+      if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::directory)
+        set_kind(*file, diag::topology::NodeKind::directory, 0555);
       auto& inside = file->inside[name];
       if (inside == nullptr) inside = std::make_shared<File>();
       if (inside->entry.node.kind == diag::topology::NodeKind::other && !inside->entry.is_link)
-        set_kind(*inside, diag::topology::NodeKind::folder, 0555);
+        set_kind(*inside, diag::topology::NodeKind::directory, 0555);
       file = inside.get();
     }
     set_kind(*file, kind, mode);
-    if (kind != diag::topology::NodeKind::folder) file->inside.clear();
+    if (kind != diag::topology::NodeKind::directory) file->inside.clear();
     return *file;
   }
-  [[nodiscard]] std::shared_ptr<const File> child(const Folder& folder, const std::string& name) const {
+  [[nodiscard]] std::shared_ptr<const File> child(const Directory& directory, const std::string& name) const {
     ++calls_;
-    const auto& inside = static_cast<const File*>(folder.get())->inside;
+    const auto& inside = static_cast<const File*>(directory.get())->inside;
     const auto found = inside.find(name);
     return found == inside.end() ? nullptr : found->second;
   }
@@ -153,7 +156,7 @@ class MemoryTree final : public diag::topology::FileTree {
     return file->error;
   }
 
-  std::shared_ptr<File> root_ = folder_file();
+  std::shared_ptr<File> root_ = directory_file();
   mutable std::size_t calls_ = 0;
   mutable std::size_t bytes_given_ = 0;
 };

@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import unittest
 
-from cases import FolderTest
+from cases import DirectoryTest
 
 SOURCE, CMAKE = os.environ["GDRKIT_SOURCE"], os.environ["GDRKIT_CMAKE"]
 # Tool -> the variables that omit it; with it, CMake finds a fake that always succeeds.
@@ -69,12 +69,12 @@ def made_by(targets, build):
 
 
 def installed_from(build):
-    """Returns the files of the build folder that a plain install copies."""
+    """Returns the files of the build directory that a plain install copies."""
     found = set()
-    for folder, _, names in os.walk(build):
+    for directory, _, names in os.walk(build):
         if "cmake_install.cmake" not in names:
             continue
-        with open(os.path.join(folder, "cmake_install.cmake"), encoding="utf-8") as file:
+        with open(os.path.join(directory, "cmake_install.cmake"), encoding="utf-8") as file:
             # Blocks by component; one that is installed only on request lacks "OR NOT CMAKE_INSTALL_COMPONENT".
             for block in re.split(r"\n(?=if\(CMAKE_INSTALL_COMPONENT)", file.read()):
                 if "OR NOT CMAKE_INSTALL_COMPONENT" in block.splitlines()[0]:
@@ -83,13 +83,13 @@ def installed_from(build):
     return {path for path in found if not path.endswith("install_local_manifest.txt")}
 
 
-class FreshBuild(FolderTest):
+class FreshBuild(DirectoryTest):
     def setUp(self):
-        self.folder = os.path.realpath(self.folder)
+        self.directory = os.path.realpath(self.directory)
         self.tree = self.path("tree")
 
-        def ignore(folder, names):
-            left_out = {name for name in names if name.startswith(("build", ".git", "dist"))} if folder == SOURCE else set()
+        def ignore(directory, names):
+            left_out = {name for name in names if name.startswith(("build", ".git", "dist"))} if directory == SOURCE else set()
             return left_out | {name for name in names if name in ("results", "__pycache__", "recordings")}
 
         shutil.copytree(SOURCE, self.tree, ignore=ignore, symlinks=True)
@@ -127,7 +127,7 @@ class FreshBuild(FolderTest):
                            ("lib/gdrkit/gdrkit_osu_openmpi.so", "mpicc.openmpi")):
             self.assertEqual(os.path.join(build, name) in installed, tool in tools, f"{name} {tools}")
         self.assertIn(os.path.join(build, "bin", "gdrkit"), installed)
-        # A folder of generated files has a stamp next to it; files that CMake wrote itself exist.
+        # A directory of generated files has a stamp next to it; files that CMake wrote itself exist.
         lacking = [path for path in installed if path not in made and os.path.dirname(path) + ".stamp" not in made and not os.path.exists(path)]
         self.assertEqual(lacking, [], f"with {tools or 'no tool'}: ./run build does not make what cmake --install needs")
 

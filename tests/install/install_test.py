@@ -9,12 +9,12 @@ import re
 import shutil
 import subprocess
 
-from cases import FolderTest, main
+from cases import DirectoryTest, main
 
 SOURCE, BUILD, CMAKE = (os.environ["GDRKIT_" + name] for name in ("SOURCE", "BUILD", "CMAKE"))
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 HERE = os.path.dirname(os.path.abspath(__file__))
-# README installs into ~/opt/gdrkit, so the tests use their own home folder. The Prefix tests recreate it.
+# README installs into ~/opt/gdrkit, so the tests use their own home directory. The Prefix tests recreate it.
 HOME = os.path.join(BUILD, "tests", "install-home")
 PREFIX = os.path.join(HOME, "opt", "gdrkit")
 SOLVED = "what the CPU stored"
@@ -27,19 +27,19 @@ def clean_environment(**more):
     return {**kept, "GDRKIT_BACKEND": "emulated", **more}
 
 
-class InstallTest(FolderTest):
+class InstallTest(DirectoryTest):
     def run_ok(self, *command, cwd=None, **environment):
-        ended = subprocess.run(command, cwd=cwd or self.folder, env=clean_environment(**environment), text=True,
+        ended = subprocess.run(command, cwd=cwd or self.directory, env=clean_environment(**environment), text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1100, check=False)
         self.assertEqual(ended.returncode, 0, f"{' '.join(command)}\n{ended.stdout}")
         return ended.stdout
 
     def installed(self):
-        """Returns the libraries' folder of the prefix: lib, lib64 or lib/<architecture>."""
+        """Returns the libraries' directory of the prefix: lib, lib64 or lib/<architecture>."""
         self.assertTrue(os.path.isdir(PREFIX), f"{PREFIX} does not exist: run install/Prefix first")
-        for folder, _, names in os.walk(PREFIX):
+        for directory, _, names in os.walk(PREFIX):
             if "libgdrkit.so" in names:
-                return folder
+                return directory
         self.fail(f"no libgdrkit.so below {PREFIX}")
 
     def copy_project(self, name):
@@ -114,14 +114,14 @@ class Prefix(InstallTest):
 
     def test_it_contains_every_header(self):
         headers = os.path.join(SOURCE, "include")
-        for folder, _, names in os.walk(headers):
+        for directory, _, names in os.walk(headers):
             for name in names:
-                path = os.path.join(PREFIX, "include", os.path.relpath(os.path.join(folder, name), headers))
+                path = os.path.join(PREFIX, "include", os.path.relpath(os.path.join(directory, name), headers))
                 self.assertTrue(os.path.isfile(path), path)
 
     def test_no_file_contains_the_path_of_the_build_or_the_prefix(self):
-        for folder, _, names in os.walk(PREFIX):
-            for path in (os.path.join(folder, name) for name in names):
+        for directory, _, names in os.walk(PREFIX):
+            for path in (os.path.join(directory, name) for name in names):
                 with open(path, "rb") as file:
                     content = file.read()
                 is_text = path.endswith((".cmake", ".pc", ".h", ".hpp"))
@@ -138,18 +138,18 @@ class Prefix(InstallTest):
             self.assertIn("emulated", self.run_ok(os.path.join(moved, "bin", "gdrkit"), "info"))
         finally:
             os.rename(hidden, PREFIX)
-        self.run_ok(CMAKE, "--install", BUILD, "--prefix", "/usr", DESTDIR=self.folder)
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", "/usr", DESTDIR=self.directory)
         self.assertIn("emulated", self.run_ok(self.path("usr", "bin", "gdrkit"), "info"))
         self.assertTrue(os.path.islink(self.path("usr", "bin", "gdrcopy_sanity")))
 
     def test_the_runtime_component_is_sufficient_for_programs_that_load_it(self):
-        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "libgdrapi2")
-        found = sorted(name for _, _, names in os.walk(self.folder) for name in names)
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.directory, "--component", "libgdrapi2")
+        found = sorted(name for _, _, names in os.walk(self.directory) for name in names)
         self.assertEqual(found, ["libgdrapi.so", "libgdrapi.so.2", "libgdrapi.so.2.6"])
 
     def test_kernel_modules_are_installed_only_on_request(self):
         self.assertFalse(os.path.exists(os.path.join(PREFIX, "src")))
-        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "gdrkit-dkms")
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.directory, "--component", "gdrkit-dkms")
         self.assertTrue(os.path.exists(self.path("lib", "udev", "rules.d", "60-gdrkit.rules")))
         (sources,) = os.listdir(self.path("src"))
         version = re.search(r'^PACKAGE_VERSION="(.*)"$', self.read("src", sources, "dkms.conf"), re.MULTILINE).group(1)
@@ -176,7 +176,7 @@ class FindPackage(InstallTest):
         for words, message in (("99.0", "99.0"), ("COMPONENTS shmem abacus", "gdrkit has no component 'abacus': gdrkit, gdrapi, shmem")):
             self.write("CMakeLists.txt", f"cmake_minimum_required(VERSION 3.22)\nproject(x LANGUAGES NONE)\nfind_package(gdrkit {words})\n"
                                          "if(gdrkit_FOUND)\n  message(FATAL_ERROR \"found\")\nendif()\n")
-            self.assertIn(message, self.run_ok(CMAKE, "-S", self.folder, "-B", self.path("b"), f"-DCMAKE_PREFIX_PATH={PREFIX}"))
+            self.assertIn(message, self.run_ok(CMAKE, "-S", self.directory, "-B", self.path("b"), f"-DCMAKE_PREFIX_PATH={PREFIX}"))
 
 
 class PkgConfig(InstallTest):
@@ -285,13 +285,13 @@ class AddSubdirectory(InstallTest):
         self.expect_programs_work(project)
         made = {name for _, _, names in os.walk(os.path.join(project, "build", "gdrkit", "lib")) for name in names}
         self.assertIn("libgdrkit.so", made)
-        # The project's own folders are unchanged.
+        # The project's own directories are unchanged.
         self.assertFalse(os.path.exists(os.path.join(project, "build", "lib")))
         self.assertFalse(os.path.exists(os.path.join(project, "build", "gdrkit", "measure")))
 
 
 class SourceDistribution(InstallTest):
-    """The files that pip builds a wheel from: the tree without the folders that pyproject.toml excludes, except the files that it includes."""
+    """The files that pip builds a wheel from: the tree without the directories that pyproject.toml excludes, except the files that it includes."""
 
     def test_cmake_configures_like_the_wheel(self):
         try:
@@ -303,8 +303,8 @@ class SourceDistribution(InstallTest):
         left_out = [pattern.strip("/") for pattern in wheel["sdist"]["exclude"]]
         project = self.path("sdist")
 
-        def ignore(folder, names):
-            return [name for pattern in (".git", *left_out) for name in fnmatch.filter(names, pattern)] if folder == SOURCE else []
+        def ignore(directory, names):
+            return [name for pattern in (".git", *left_out) for name in fnmatch.filter(names, pattern)] if directory == SOURCE else []
 
         shutil.copytree(SOURCE, project, ignore=ignore)
         self.assertFalse(os.path.exists(os.path.join(project, "kernel")))

@@ -103,7 +103,7 @@ class Bench(Test):
         for row, (name, x, value) in zip(rows, points):
             self.assertEqual((row["series"], float(row["x"])), (name, x))
             self.assertAlmostEqual(float(row["value"]) / value, 1, places=6)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["out.csv", "out.json"])
+        self.assertEqual(sorted(os.listdir(self.directory)), ["out.csv", "out.json"])
 
     def test_prints_progress_on_stderr_unless_quiet(self):
         self.assertIn("copies: ", run("gdrkit", *TINY, "--only", "copies").err)
@@ -120,7 +120,7 @@ class Bench(Test):
     def test_wrong_usage_exits_with_2_before_measuring(self):
         self.assert_rejected(["bench"], (
             (("--rounds", "1"), "rounds"), (("extra",), "extra"),
-            (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"), (("--csv", "/"), "directory"),
+            (("--json", "/no/such/directory/out.json"), "/no/such/directory/out.json"), (("--csv", "/"), "directory"),
             (("--csv", ""), "--csv"), (("--json", ""), "--json"), (("--compare", ""), "--compare")))
 
     def test_omits_sizes_without_enough_memory(self):
@@ -155,7 +155,7 @@ class Bench(Test):
             process.communicate(timeout=60)
         self.assertNotEqual(process.returncode, 0)
         self.assertEqual(path.read_text(encoding="utf-8"), "old")
-        self.assertEqual(os.listdir(self.folder), ["out.json"])
+        self.assertEqual(os.listdir(self.directory), ["out.json"])
 
     def test_sizes_other_than_powers_of_two_have_no_raw_loop(self):
         document, _ = self.json_of("bench", "--quick", "--sizes", "1000", "--rounds", "3", "--only", "copies")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Writes pages of results to a separate folder, and checks their common properties."""
+"""Writes pages of results to a separate directory, and checks their common properties."""
 import json
 import re
 import xml.etree.ElementTree as ElementTree

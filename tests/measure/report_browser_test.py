@@ -117,7 +117,7 @@ class Browser(ReportTest):
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
              f"--user-data-dir={self.file('profile')}", *arguments],
-            capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": self.folder})
+            capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": self.directory})
         self.assertEqual(ended.returncode, 0, ended.stderr[-800:])
         self.assertEqual(re.findall(r"CONSOLE.*", ended.stderr), [], "the console is not silent")
         return ended.stdout
@@ -187,7 +187,7 @@ class Browser(ReportTest):
         self.html_of(documents.bench())
         for scheme, number in SCHEMES.items() if IS_FULL else [("dark", SCHEMES["dark"])]:
             for width, height in ((1200, 1600), (500, 900)) if IS_FULL else ((1200, 1600),):
-                shot = os.path.join(os.environ.get("GDRKIT_SCREENSHOTS") or self.folder,
+                shot = os.path.join(os.environ.get("GDRKIT_SCREENSHOTS") or self.directory,
                                     f"report_{scheme}_{width}.png")
                 self.chromium(f"--blink-settings=preferredColorScheme={number}", f"--window-size={width},{height}",
                               f"--screenshot={shot}", self.file("page.html").as_uri())

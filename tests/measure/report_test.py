@@ -382,7 +382,7 @@ class ReportFiles(ReportTest):
             with self.subTest(name):
                 self.assert_refused(2, pattern, self.write("bad.json", content))
         self.assert_refused(2, "cannot open", self.file("nothing.json"))
-        self.assert_refused(2, "cannot read|cannot open", self.folder)
+        self.assert_refused(2, "cannot read|cannot open", self.directory)
         self.assert_refused(2, "larger than 256 MiB", "/dev/zero")
 
     def test_without_a_result_it_prints_the_usage(self):
@@ -398,7 +398,7 @@ class ReportFiles(ReportTest):
             self.assertEqual((ended.code, ended.out), (0, ""), ended.err)
             self.assertTrue(self.file(name).read_text(encoding="utf-8").endswith("</html>\n"))
         self.assertTrue(self.file("link.html").is_symlink())
-        self.assertEqual(sorted(os.listdir(self.folder)), ["in.json", "link.html", "new.html", "out.html"])
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.json", "link.html", "new.html", "out.html"])
         self.assertNotEqual(os.path.getsize(target), 3)
 
     def test_failed_run_keeps_the_old_page(self):
@@ -407,9 +407,9 @@ class ReportFiles(ReportTest):
         self.assert_refused(2, "not a JSON document", bad, "-o", target)
         good = self.write("in.json", documents.bandwidth(2))
         self.assert_refused(1, "cannot write .*No such file", good, "-o", self.file("no/out.html"))
-        self.assert_refused(1, "cannot write .*Is a directory", good, "-o", self.folder)
+        self.assert_refused(1, "cannot write .*Is a directory", good, "-o", self.directory)
         self.assertEqual(target.read_text(encoding="utf-8"), "old")
-        self.assertEqual(sorted(os.listdir(self.folder)), ["bad.json", "in.json", "out.html"])
+        self.assertEqual(sorted(os.listdir(self.directory)), ["bad.json", "in.json", "out.html"])
 
     def test_full_disk_is_an_error_without_a_partial_page(self):
         good = self.write("in.json", documents.bandwidth(2))
@@ -422,14 +422,14 @@ class ReportFiles(ReportTest):
         ended = run("/bin/bash", "-c", 'trap "" XFSZ; ulimit -f 4; "$0" report "$1" -o "$2"', os.path.join(BIN, "gdrkit"), good, target)
         self.assertEqual(ended.code, 1, ended.err[-300:])
         self.assertEqual(target.read_text(encoding="utf-8"), "old")
-        self.assertEqual(sorted(os.listdir(self.folder)), ["in.json", "out.html"])
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.json", "out.html"])
 
     def test_never_overwrites_an_input(self):
         source = self.write("in.json", documents.bandwidth(2))
         os.symlink("in.json", self.file("symbolic"))
         os.link(source, self.file("hard"))
         for name in ("in.json", "symbolic", "hard", "./in.json"):
-            self.assert_refused(2, "is an input", source, "-o", f"{self.folder}/{name}")
+            self.assert_refused(2, "is an input", source, "-o", f"{self.directory}/{name}")
         json.loads(source.read_text(encoding="utf-8"))
 
     def test_prints_a_hint_instead_of_a_page_on_a_terminal(self):

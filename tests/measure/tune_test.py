@@ -63,10 +63,10 @@ class Tune(Test):
         self.assertIn("profile of", ended.lines[-1])
 
     def test_requires_an_output_option_without_a_gpu(self):
-        ended = run("gdrkit", "tune", environment={"GDRKIT_BACKEND": "emulated", "XDG_CACHE_HOME": self.folder})
+        ended = run("gdrkit", "tune", environment={"GDRKIT_BACKEND": "emulated", "XDG_CACHE_HOME": self.directory})
         self.assertEqual(ended.code, 77)
         self.assertIn("--output", ended.err)
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_an_unwritable_profile_is_reported_before_measuring(self):
         self.assert_wrong_usage(["tune"], [("-o", "/nonexistent/profile")])

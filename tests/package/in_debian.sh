@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Installs, uses, upgrades and removes the packages in a fresh Debian, as root: ./run test package starts it there. Prints a line
 # for each test, "PASS name" or "FAIL name: reason"; the first failure ends it.
-#   usage: in_debian.sh FILES     FILES: a folder with new/ and old/ (debs), archive.tar.gz, version, and if they could be
+#   usage: in_debian.sh FILES     FILES: a directory with new/ and old/ (debs), archive.tar.gz, version, and if they could be
 #                                 made modules/ (the deb of prebuilt modules) and cert.pem (the signing certificate)
 set -uo pipefail
 
@@ -106,7 +106,7 @@ test_old_version_replaces_gdrcopys() {
 }
 
 test_upgrade() {
-  cd "$files/new" || fail "cannot enter the packages' folder"
+  cd "$files/new" || fail "cannot enter the packages' directory"
   must bash -c "$(written "apt install \./\*")"
   cd "$tree" || fail "cannot enter the tree"
   must_print "gdrkit/$version, $linux, $(uname -m): installed" dkms status
@@ -172,7 +172,7 @@ test_python_package() {
 }
 
 test_going_back_to_gdrcopys() {
-  cd "$fakes" || fail "cannot enter the folder of the fake packages"
+  cd "$fakes" || fail "cannot enter the directory of the fake packages"
   must bash -c "$(written "apt install \./libgdrapi_")"
   cd "$tree" || fail "cannot enter the tree"
   local package
@@ -254,7 +254,7 @@ test_archive_with_modules() {
   if [ ! -e /usr/src/gdrkit-0.0.1/dkms_install.sh ] || [ -e /usr/src/gdrkit-0.0.1/was_called ]; then fail "another version was touched"; fi
   rm -r /usr/src/gdrkit-0.0.1
   must apt-get purge -y nvidia-fake
-  [ ! -d /opt/gdrkit ] || rmdir /opt/gdrkit # the folder of --prefix stays
+  [ ! -d /opt/gdrkit ] || rmdir /opt/gdrkit # the directory of --prefix stays
   expect_nothing_left
 }
 

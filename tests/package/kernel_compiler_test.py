@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The compiler that built Linux also builds the kernel modules; headers folders and compilers are fakes. A failed build
+"""The compiler that built Linux also builds the kernel modules; headers directories and compilers are fakes. A failed build
 of DKMS leaves the package configured."""
 import os
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from cases import FolderTest
+from cases import DirectoryTest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KERNEL = os.path.join(SOURCE, "kernel")
@@ -26,7 +26,7 @@ clean:
 """
 
 
-class CompilerTest(FolderTest):
+class CompilerTest(DirectoryTest):
     def setUp(self):
         self.headers = self.path("headers")
         features = self.read(KERNEL, "compat", "features.txt")
@@ -163,7 +163,7 @@ class MaintainerScripts(CompilerTest):
         self.write("dkms_install.sh", "#!/bin/sh\necho the build failed\nexit 1\n", 0o755)
         for script, step in (("postinst", "configure"), ("postinst", "triggered"), ("prerm", "remove"), ("prerm", "upgrade")):
             text = self.read(SOURCE, "packaging", "debian", f"gdrkit-dkms.{script}")
-            text = text.replace("/usr/src/gdrkit-#MODULES_VERSION#", self.folder)
+            text = text.replace("/usr/src/gdrkit-#MODULES_VERSION#", self.directory)
             ended = self.run_it("sh", "-c", text, "script", step)
             self.assertEqual(ended.returncode, 0, ended.stdout)
             self.assertIn("the build failed\ngdrkit-dkms: cannot ", ended.stdout)

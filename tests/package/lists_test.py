@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from cases import FolderTest
+from cases import DirectoryTest
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARIES = os.path.join(os.path.dirname(os.environ["GDRKIT_BIN"]), "lib")
@@ -31,7 +31,7 @@ def stanza(package):
                      text_of("packaging", "debian", "control"), re.MULTILINE | re.DOTALL).group(1)
 
 
-class PackageLists(FolderTest):
+class PackageLists(DirectoryTest):
     def test_every_component_is_a_package_of_both_systems(self):
         rules = "".join(text_of(*path) for path in (("cmake", "GdrkitInstall.cmake"), ("cmake", "GdrkitManPages.cmake"),
                                                     ("cmake", "GdrkitModules.cmake"), ("transfer", "mpi_plugins.cmake")))
@@ -70,9 +70,9 @@ class PackageLists(FolderTest):
             self.assertRegex(spec, rf"(?m)^Conflicts: +{name}\b")
 
 
-class ManPages(FolderTest):
+class ManPages(DirectoryTest):
     def make_pages(self):
-        subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
+        subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.directory], check=True)
 
     def test_every_library_function_has_a_man_page(self):
         self.make_pages()
@@ -108,11 +108,11 @@ class ManPages(FolderTest):
             self.assertEqual(warned.stderr, "")
 
 
-class Archive(FolderTest):
+class Archive(DirectoryTest):
     def setUp(self):
         scripts = os.path.join(SOURCE, "packaging", "archive")
         os.makedirs(self.path("files", "share", "gdrkit"))
-        shutil.copy(os.path.join(scripts, "install.sh"), self.folder)
+        shutil.copy(os.path.join(scripts, "install.sh"), self.directory)
         shutil.copy(os.path.join(scripts, "uninstall.sh"), self.path("files", "share", "gdrkit"))
         for path in ("bin/gdrkit", "lib/libgdrkit.so.0.1", "share/man/man1/gdrkit.1", "share/one word/two"):
             self.write(f"files/{path}", path)
@@ -121,10 +121,10 @@ class Archive(FolderTest):
 
     def run_script(self, name, *arguments):
         return subprocess.run(["sh", name, *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              cwd=self.folder, check=False)
+                              cwd=self.directory, check=False)
 
-    def below(self, folder):
-        return sorted(os.path.relpath(os.path.join(at, name), folder) for at, folders, names in os.walk(folder) for name in folders + names)
+    def below(self, directory):
+        return sorted(os.path.relpath(os.path.join(at, name), directory) for at, directories, names in os.walk(directory) for name in directories + names)
 
     def test_installs_all_files_and_removes_them(self):
         self.write("prefix/share/of another program", "")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from cases import FolderTest
+from cases import DirectoryTest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
@@ -46,7 +46,7 @@ def run(*command, **options):
     return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
 
 
-class LinkedTest(FolderTest):
+class LinkedTest(DirectoryTest):
     @classmethod
     def setUpClass(cls):
         cls.glibc = tempfile.mkdtemp(prefix="gdrkit-old-glibc-")
@@ -116,7 +116,7 @@ class OldGlibc(LinkedTest):
     def test_check_detects_exports_of_the_cxx_library(self):
         exporting = self.link("exporting.so", "-shared", *STATIC)
         self.assertIn("of the C++ library", self.check(exporting).stdout)
-        self.assertEqual(self.check(tempfile.mkdtemp(dir=self.folder)).returncode, 1)
+        self.assertEqual(self.check(tempfile.mkdtemp(dir=self.directory)).returncode, 1)
 
     def test_packages_and_wheels_are_linked_for_glibc_2_28(self):
         for name, line in (("CMakePresets.json", '"GDRKIT_GLIBC": "2.28"'), ("pyproject.toml", 'GDRKIT_GLIBC = "2.28"')):

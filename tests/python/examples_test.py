@@ -37,8 +37,8 @@ def test_ring_runs_under_gdrkit_run():
     assert "PE 0 of 2: 100 rounds" in output and "PE 1 of 2: 100 rounds" in output
 
 
-def test_ignores_a_folder_named_gdrkit(tmp_path, monkeypatch):
-    """Where pip installed the package into the current folder."""
+def test_ignores_a_directory_named_gdrkit(tmp_path, monkeypatch):
+    """Where pip installed the package into the current directory."""
     (tmp_path / "gdrkit").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GDRKIT_BIN", raising=False)

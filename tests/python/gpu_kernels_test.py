@@ -32,7 +32,7 @@ extern "C" __global__ void each(float* inbox, const float* outbox, uint64_t* sig
 
 def nvrtc():
     """The library. Wheels and toolkits put it in different places. Skips the test if it is missing."""
-    places = [os.path.join(folder, "nvidia", "*", "lib") for folder in sys.path] + ["/usr/local/cuda/lib64"]
+    places = [os.path.join(directory, "nvidia", "*", "lib") for directory in sys.path] + ["/usr/local/cuda/lib64"]
     found = [path for place in places for path in glob.glob(os.path.join(place, "libnvrtc.so.1[0-9]*"))]
     for name in [*found, ctypes.util.find_library("nvrtc")]:
         try:
@@ -64,7 +64,7 @@ def compile_with_nvrtc(library, source, *options):
 def plain_names_ptx():
     """The PTX of the plain names, which NVRTC compiles as it does for Numba."""
     log, ptx = compile_with_nvrtc(nvrtc(), "#include <gdrkit/detail/shmem_plain_names.cuh>\n", "-std=c++17", "-rdc=true",
-                                  "--gpu-architecture=compute_90", *(f"-I{folder}" for folder in shmem.include_path()))
+                                  "--gpu-architecture=compute_90", *(f"-I{directory}" for directory in shmem.include_path()))
     assert ptx, log
     return ptx
 
@@ -82,7 +82,7 @@ def test_rare_paths_are_not_inlined_for_numba(path):
 
 @pytest.mark.parametrize("architecture", ["compute_75", "compute_90"])
 def test_nvrtc_requires_no_other_header(architecture):
-    options = ["-std=c++17", f"--gpu-architecture={architecture}", *(f"-I{folder}" for folder in shmem.include_path())]
+    options = ["-std=c++17", f"--gpu-architecture={architecture}", *(f"-I{directory}" for directory in shmem.include_path())]
     log, ptx = compile_with_nvrtc(nvrtc(), SOURCE, *options)
     assert ".visible .entry each" in ptx and "gdrkit_shmem_state" in ptx, log
 

@@ -24,8 +24,8 @@ def expect_each_once(output, texts):
 
 
 def gdrkit_program():
-    folder = os.environ.get("GDRKIT_BIN")
-    program = (shutil.which("gdrkit", path=folder) if folder else None) or shutil.which("gdrkit")
+    directory = os.environ.get("GDRKIT_BIN")
+    program = (shutil.which("gdrkit", path=directory) if directory else None) or shutil.which("gdrkit")
     if program is None:
         pytest.skip("the program gdrkit is not built here")
     return program

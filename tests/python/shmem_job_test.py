@@ -142,8 +142,8 @@ def test_mpi4py_communicator_starts_a_job(tmp_path, monkeypatch):
 
 
 def test_runs_mpi4py_under_its_mpirun(monkeypatch):
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setenv("TMPDIR", folder)  # apart from another mpirun that starts at the same time
+    with tempfile.TemporaryDirectory() as directory:
+        monkeypatch.setenv("TMPDIR", directory)  # apart from another mpirun that starts at the same time
         for agent in ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent"):
             monkeypatch.setenv(agent, "true")  # Open MPI does not start without an ssh client, which nothing here needs
         check_mpi4py()

@@ -9,9 +9,9 @@ import tempfile
 import unittest
 
 
-class FolderTest(unittest.TestCase):
+class DirectoryTest(unittest.TestCase):
     @functools.cached_property
-    def folder(self):
+    def directory(self):
         """A temporary directory of this test."""
         made = tempfile.TemporaryDirectory(prefix="gdrkit-test-")  # pylint: disable=consider-using-with
         self.addCleanup(made.cleanup)
@@ -19,7 +19,7 @@ class FolderTest(unittest.TestCase):
 
     def file(self, *names):
         """Returns the pathlib.Path of a file in the temporary directory."""
-        return pathlib.Path(self.folder, *names)
+        return pathlib.Path(self.directory, *names)
 
     def path(self, *names):
         return str(self.file(*names))

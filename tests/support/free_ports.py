@@ -15,11 +15,11 @@ held = []
 
 def free_ports(count=1):
     """Returns the first of `count` consecutive ports."""
-    folder = os.path.join(tempfile.gettempdir(), f"gdrkit_test_ports_{os.getuid()}")
-    os.makedirs(folder, exist_ok=True)
+    directory = os.path.join(tempfile.gettempdir(), f"gdrkit_test_ports_{os.getuid()}")
+    os.makedirs(directory, exist_ok=True)
     while True:
         port = random.choice(PORTS)
-        locks = [os.open(os.path.join(folder, str(port + i)), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600) for i in range(count)]
+        locks = [os.open(os.path.join(directory, str(port + i)), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600) for i in range(count)]
         try:
             for i, lock in enumerate(locks):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,7 +11,7 @@ import resource
 import signal
 import subprocess
 
-from cases import FolderTest, main  # pylint: disable=unused-import
+from cases import DirectoryTest, main  # pylint: disable=unused-import
 
 BIN = os.environ["GDRKIT_BIN"]
 NOTE = r"NOTE: running on the emulated device, whose figures do not describe a GPU: .*"
@@ -97,7 +97,7 @@ def slowed(document, factor):
     return document
 
 
-class Test(FolderTest):
+class Test(DirectoryTest):
     maxDiff = None
 
     def assert_lines(self, lines, patterns):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Every code block of README and docs has a language, and a test for it. Markers stand in the line before a block:
 - commands (sh, bash, console) are run by `./run test docs`, unless <!-- not run: REASON --> gives the reason. <!-- run with NAME=PATH... -->
-  copies files or folders of the tree into the working folder first;
+  copies files or directories of the tree into the working directory first;
 - c, cpp, cuda and python are compiled, and run where they can be, by tests/docs. A block of C, C++ or CUDA without main() is a fragment:
   <!-- compile with NAME --> names the program in tests/docs/wrappers that contains it;
 - commands that name a subcommand of gdrkit, a command of ./run or a script of the tree name one that exists, also those that are not run;

@@ -9,9 +9,9 @@ command -v git >/dev/null || {
   echo "git not found (Debian: git)"
   exit 77
 }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+cd "$directory"
 git init -q .
 commit() {
   git -c user.name=a -c user.email=a@example.org -c commit.gpgsign=false commit -q --allow-empty -m "$1"

@@ -144,7 +144,7 @@ class Tree:
         self.cached = {}
 
     def found(self, include, path):
-        """Returns the included file: in the folder of the including one, else below an include folder; the longest common path wins."""
+        """Returns the included file: in the directory of the including one, else below an include directory; the longest common path wins."""
         sibling = os.path.normpath(os.path.join(os.path.dirname(path), include))
         candidates = [name for name in self.by_name.get(os.path.basename(include), ()) if ("/" + name).endswith("/" + include.lstrip("./"))]
         if sibling in candidates or not candidates:

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Includes must follow cmake/layers.txt, and ARCHITECTURE.md must contain the same list. A file includes a header of
-every namespace that it uses. Each folder has its own namespace. Backends are independent of each other. Copy kernels
+every namespace that it uses. Each directory has its own namespace. Backends are independent of each other. Copy kernels
 include almost nothing. Files of a product have unique names. Includes of a kernel module have no cycle."""
 import posixpath
 import re
@@ -12,22 +12,22 @@ import report
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 KERNEL_SYSTEM_HEADERS = {"immintrin.h", "emmintrin.h", "smmintrin.h", "arm_neon.h", "arm_acle.h", "cstddef", "cstdint"}
-# Namespaces of layers, and their folders.
+# Namespaces of layers, and their directories.
 NAMESPACES = {name: f"lib/{name}" for name in ("base", "driver", "cpu", "copy", "backend", "core", "capi")}
 NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/topology"}
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
-# Products whose private namespaces are checked: a file of <product>/<folder> opens only <this>::<folder> and namespaces in it.
+# Products whose private namespaces are checked: a file of <product>/<directory> opens only <this>::<directory> and namespaces in it.
 PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"} | {
     product: f"gdrkit::{product}" for product in ("platform", "cli", "measure", "diag", "transfer")}
-# In these products, code that several folders use may also be in the product's namespace.
+# In these products, code that several directories use may also be in the product's namespace.
 SHARING = {"platform", "cli", "measure", "diag"}
 # Products in which a file name must be unique.
 DISTINCT_NAMES = {"lib", "platform", "cli", "measure", "diag", "transfer"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # except forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {
-    # A macro that declares the functions of all subcommands, so that cli need not include the folders that define them.
+    # A macro that declares the functions of all subcommands, so that cli need not include the directories that define them.
     ("cli/subcommand.cpp", "gdrkit::space"),
 }
 
@@ -42,15 +42,15 @@ def read_layers(root):
 
 
 def layer_of(path, layers):
-    """Returns the longest listed folder that contains the file; None for files outside all of them (tests may include anything)."""
-    folder = posixpath.dirname(path)
-    while folder and folder not in layers:
-        folder = posixpath.dirname(folder)
-    return folder or None
+    """Returns the longest listed directory that contains the file; None for files outside all of them (tests may include anything)."""
+    directory = posixpath.dirname(path)
+    while directory and directory not in layers:
+        directory = posixpath.dirname(directory)
+    return directory or None
 
 
 def allows(layers, own, other):
-    """Returns whether a file of layer `own` may use layer `other`: its own, or one inside a folder in its line."""
+    """Returns whether a file of layer `own` may use layer `other`: its own, or one inside a directory in its line."""
     return own == other or any(other == name or other.startswith(name + "/") for name in layers[own])
 
 
@@ -121,33 +121,33 @@ def namespace_violations(root, path, source, layers):
         named.setdefault(match.group(1), match.start())
     using = reached(root, path, layers, set())
     for namespace, offset in named.items():
-        # In shmem, the namespace is a folder, and headers of a folder include those of lower folders.
-        folder = None if f"{path.split('/')[0]}/{namespace}" in layers and path.startswith("shmem/") else NAMESPACES.get(namespace)
-        folders = {name for name in layers if folder and name.startswith(folder)}
-        if own not in folders and folders and not folders & using:
+        # In shmem, the namespace is a directory, and headers of a directory include those of lower directories.
+        directory = None if f"{path.split('/')[0]}/{namespace}" in layers and path.startswith("shmem/") else NAMESPACES.get(namespace)
+        directories = {name for name in layers if directory and name.startswith(directory)}
+        if own not in directories and directories and not directories & using:
             yield f"{path}:{repo.line_of(source, offset)}: names {namespace}:: without including a header of it"
 
 
-def folder_violations(path, source):
-    """Finds files that open a namespace of another folder, and headers with a using namespace."""
-    product, *folders = path.split("/")[:-1]
-    if product not in PRIVATE or not folders and product not in SHARING:
+def directory_violations(path, source):
+    """Finds files that open a namespace of another directory, and headers with a using namespace."""
+    product, *directories = path.split("/")[:-1]
+    if product not in PRIVATE or not directories and product not in SHARING:
         return
     code = repo.code_only(source)
-    own = "::".join([PRIVATE[product], *folders[:1]])
+    own = "::".join([PRIVATE[product], *directories[:1]])
     right = {own, PRIVATE[product]} if product in SHARING else {own}
     for match in OPENED.finditer(code):
         opened = match.group(1)
-        is_inside = folders and opened.startswith(own + "::")
+        is_inside = directories and opened.startswith(own + "::")
         if opened not in right and not is_inside and (path, opened) not in OPENS_ANOTHER:
-            yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its folder's is {own}"
+            yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its directory's is {own}"
     if path.endswith((".hpp", ".h", ".cuh")):
         for match in USING.finditer(code):
             yield f"{path}:{repo.line_of(source, match.start())}: a header may not have a using namespace"
 
 
 def picture_violations(root, layers):
-    """The table of ARCHITECTURE.md must have the same folders, each with the same allowed includes."""
+    """The table of ARCHITECTURE.md must have the same directories, each with the same allowed includes."""
     if not repo.exists(root, "ARCHITECTURE.md"):
         return
     text = repo.read(root, "ARCHITECTURE.md")
@@ -178,9 +178,9 @@ def circle_violations(root):
     users = {}
     for path in repo.own_files(root):
         if path.startswith("kernel/") and path.endswith((".c", ".h")):
-            folder, noun = posixpath.dirname(path), posixpath.splitext(path)[0]
+            directory, noun = posixpath.dirname(path), posixpath.splitext(path)[0]
             for match in INCLUDE.finditer(repo.comments_blanked(repo.read(root, path))):
-                target = posixpath.join(folder, match.group(1) or "")
+                target = posixpath.join(directory, match.group(1) or "")
                 if match.group(1) and repo.exists(root, target):
                     users.setdefault(noun, set()).add(posixpath.splitext(target)[0])
     for noun in sorted(users):
@@ -203,7 +203,7 @@ def find_violations(root):
         if not repo.is_c_family(path) or path.split("/")[0] in ("tests", "kernel", "docs", "packaging"):
             continue
         if layer_of(path, layers) is None:
-            yield f"{path}: cmake/layers.txt has no line for this folder"
+            yield f"{path}: cmake/layers.txt has no line for this directory"
             continue
         source = repo.read(root, path)
         without_comments = repo.comments_blanked(source)
@@ -213,7 +213,7 @@ def find_violations(root):
                 yield f"{path}:{repo.line_of(source, match.start())}: {text}"
         if not path.endswith(".def"):
             yield from namespace_violations(root, path, source, layers)
-            yield from folder_violations(path, source)
+            yield from directory_violations(path, source)
 
 
 if __name__ == "__main__":

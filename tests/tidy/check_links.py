@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Every relative link of a Markdown file leads to a file of the tree, and its anchor to a heading there. Indexes name every page of
-their folder: docs/README.md the pages of docs and of the top folder, the README of docs/guide and docs/design their pages, and that of
-docs/results its folders and pages."""
+their directory: docs/README.md the pages of docs and of the top directory, the README of docs/guide and docs/design their pages, and that of
+docs/results its directories and pages."""
 import os
 import posixpath
 import re
@@ -30,8 +30,8 @@ def link_violations(root, path, anchors):
 
 def pages_linked(root, index):
     """The pages that an index links to."""
-    folder = posixpath.dirname(index)
-    return {posixpath.normpath(posixpath.join(folder, target.partition("#")[0])) for _, target in markdown.links_of(repo.read(root, index))}
+    directory = posixpath.dirname(index)
+    return {posixpath.normpath(posixpath.join(directory, target.partition("#")[0])) for _, target in markdown.links_of(repo.read(root, index))}
 
 
 def index_violations(root, pages):
@@ -42,15 +42,15 @@ def index_violations(root, pages):
     for page in pages:
         if "/" in page and not page.startswith("docs/") or page in ("docs/README.md", "README.md"):
             continue
-        folder_index = posixpath.dirname(page) + "/README.md"
-        index = folder_index if folder_index in indexes and page != folder_index else "docs/README.md"
+        directory_index = posixpath.dirname(page) + "/README.md"
+        index = directory_index if directory_index in indexes and page != directory_index else "docs/README.md"
         if page not in (found if index == "docs/README.md" else pages_linked(root, index)):
             yield f"{index}: does not link to {page}"
     if "docs/results/README.md" in pages:
         text = repo.read(root, "docs/results/README.md")
         for name in sorted({path.split("/")[2] for path in repo.own_files(root, "docs/results") if path.count("/") > 2}):
             if f"`{name}`" not in text:
-                yield f"docs/results/README.md: does not name the folder {name}"
+                yield f"docs/results/README.md: does not name the directory {name}"
 
 
 def find_violations(root):

@@ -10,7 +10,7 @@ FRONT_PAGE_LIMIT = 150
 
 
 def products(root):
-    """Returns the top folders that contain sources."""
+    """Returns the top directories that contain sources."""
     tops = {path.split("/")[0] for path in repo.own_files(root) if "/" in path and path.endswith(repo.C_SUFFIXES + (".py",))}
     return sorted(tops - {"include", "docs", "scripts"})
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# scripts/clean_debian.sh passes the release to debootstrap, and uses no folder that other users can change. A debootstrap in PATH
+# scripts/clean_debian.sh passes the release to debootstrap, and uses no directory that other users can change. A debootstrap in PATH
 # replaces the real one: it prints its arguments and fails.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
@@ -20,14 +20,14 @@ expect() { # rc fragment arguments...
     exit 1
   fi
 }
-expect 2 "FOLDER is missing"
+expect 2 "DIRECTORY is missing"
 expect 2 "unknown option '--realease'" --realease trixie "$work/new"
 expect 2 "invalid --release ''" --release
 expect 2 "invalid --release '../etc'" --release ../etc "$work/new"
-expect 2 "FOLDER is missing" --release trixie
+expect 2 "DIRECTORY is missing" --release trixie
 if [ "$(id -u)" -ne 0 ]; then
   expect 2 "root is required" "$work/new"
-  echo "the tests of the folders require root"
+  echo "the tests of the directories require root"
   exit 0
 fi
 expect 1 "debootstrap: --variant=minbase bookworm $work/new/base" "$work/new"
@@ -70,4 +70,4 @@ chmod o+w "$work/above"
 expect 1 "$work/above is not safe: users other than root can write to it" --release trixie "$work/above/new"
 chmod +t "$work/above"
 expect 1 "debootstrap: --variant=minbase trixie $work/above/new/base" --release trixie "$work/above/new"
-echo "all folders were handled correctly"
+echo "all directories were handled correctly"

@@ -29,7 +29,7 @@ expect() { # rc releases options patterns...
   local expected=$1 releases=$2 options=$3 rc=0 output pattern
   shift 3
   # shellcheck disable=SC2086 # several options
-  output=$(PATH=$work/bin:$PATH GDRKIT_DISTRIBUTIONS=$releases GDRKIT_DISTRIBUTIONS_FOLDER=$work/systems \
+  output=$(PATH=$work/bin:$PATH GDRKIT_DISTRIBUTIONS=$releases GDRKIT_DISTRIBUTIONS_DIRECTORY=$work/systems \
     bash "$work/run" test distributions $options 2>&1) || rc=$?
   for pattern in "$@"; do
     grep -xE "$pattern" <<<"$output" >/dev/null || rc="$rc, no line '$pattern'"

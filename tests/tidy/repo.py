@@ -4,22 +4,22 @@
 import os
 import re
 
-SKIPPED_FOLDERS = {"third_party", "dist", "__pycache__", "node_modules"}
+SKIPPED_DIRECTORIES = {"third_party", "dist", "__pycache__", "node_modules"}
 C_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".def", ".cu", ".cuh")
 SCRIPT_SUFFIXES = (".py", ".sh", ".cmake")
 
 
-def is_own_folder(name):
-    return name not in SKIPPED_FOLDERS and not name.startswith("build") and (not name.startswith(".") or name == ".ci")
+def is_own_directory(name):
+    return name not in SKIPPED_DIRECTORIES and not name.startswith("build") and (not name.startswith(".") or name == ".ci")
 
 
 def own_files(root, *tops):
-    """Returns the paths relative to root, sorted, of all files under the given folders (default: the whole tree)."""
+    """Returns the paths relative to root, sorted, of all files under the given directories (default: the whole tree)."""
     found = []
     for top in tops or ("",):
-        for folder, folders, names in os.walk(os.path.join(root, top)):
-            folders[:] = sorted(name for name in folders if is_own_folder(name))
-            found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+        for directory, directories, names in os.walk(os.path.join(root, top)):
+            directories[:] = sorted(name for name in directories if is_own_directory(name))
+            found += [os.path.relpath(os.path.join(directory, name), root) for name in names]
     return sorted(found)
 
 

@@ -9,12 +9,12 @@ source scripts/common.sh
 # shellcheck source=scripts/bundle.sh
 source scripts/bundle.sh
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cp "$BASH" "$folder/program" # needs libtinfo.so.6
-cp "$folder/program" "$folder/gdrkit_osu_openmpi.so"
-check_self_contained "$folder/gdrkit_osu_openmpi.so"
-message=$( (check_self_contained "$folder/program") 2>&1) && {
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+cp "$BASH" "$directory/program" # needs libtinfo.so.6
+cp "$directory/program" "$directory/gdrkit_osu_openmpi.so"
+check_self_contained "$directory/gdrkit_osu_openmpi.so"
+message=$( (check_self_contained "$directory/program") 2>&1) && {
   echo "failed: a program that needs other libraries was accepted"
   exit 1
 }

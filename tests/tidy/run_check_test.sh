@@ -22,7 +22,7 @@ expect "both" "^(cli_test)(/|$)|/(Json|Program)$" "$(tests_named cli_test $'Json
 grep -qxF SanityRunner < <(classes_of tests/cli/tools_test.py) || expect "classes" SanityRunner "$(classes_of tests/cli/tools_test.py)"
 expect "no file" "" "$(classes_of)"
 expect "a page of the guide" tests/diag/guide_test.py "$(program_tests_among docs/guide/acs.md diag/README.md lib/copy/choose.cpp)"
-expect "a folder with tests" tests/transfer/nccl/nccl_test.py "$(program_tests_among transfer/nccl/table.cpp tests/transfer/nccl/nccl_test.py)"
+expect "a directory with tests" tests/transfer/nccl/nccl_test.py "$(program_tests_among transfer/nccl/table.cpp tests/transfer/nccl/nccl_test.py)"
 for file in diag/doctor/checks.def tests/diag/doctor_cases/system.py tests/fixtures/machines/host.py; do
   grep -qxF tests/diag/doctor_test.py < <(program_tests_among "$file") || expect "$file" tests/diag/doctor_test.py "$(program_tests_among "$file")"
 done
@@ -33,9 +33,9 @@ expect "no product" "" "$(program_tests_among lib/copy/choose.cpp tests/lib/copy
 expect "tests of the Python package" python/flag "$(package_tests_among tests/python/flag_test.py tests/cli/tools_test.py)"
 expect "no test of the Python package" "" "$(package_tests_among)"
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+cd "$directory"
 git init -q .
 touch kept changed
 git add .

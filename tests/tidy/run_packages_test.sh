@@ -64,9 +64,9 @@ expect 'ID=arch' "Debian's names are: ninja-build libexpected-dev nlohmann-json3
 expect 'ID=rocky\nID_LIKE="rhel"' "json, required for the programs"
 
 # An installation prints the size first, then the progress, and errors if it fails.
-folder=$(mktemp -d)
-trap 'rm -rf "$system" "$folder"' EXIT
-cat >"$folder/apt-get" <<'TXT'
+directory=$(mktemp -d)
+trap 'rm -rf "$system" "$directory"' EXIT
+cat >"$directory/apt-get" <<'TXT'
 #!/bin/sh
 case "$*" in
   update*) ;;
@@ -81,20 +81,20 @@ case "$*" in
     ;;
 esac
 TXT
-cat >"$folder/sudo" <<'TXT'
+cat >"$directory/sudo" <<'TXT'
 #!/bin/sh
 [ "$1" != -n ] || shift
 exec "$@"
 TXT
-chmod +x "$folder/apt-get" "$folder/sudo"
-install_here() { # in a separate folder, which contains the log
-  (cd "$folder" && export PATH=$folder:$PATH FAILS=$folder/fails && missing=" ninja expected" && install_missing) 2>&1
+chmod +x "$directory/apt-get" "$directory/sudo"
+install_here() { # in a separate directory, which contains the log
+  (cd "$directory" && export PATH=$directory:$PATH FAILS=$directory/fails && missing=" ninja expected" && install_missing) 2>&1
 }
 output=$(install_here)
 for fragment in "installing ninja-build libexpected-dev: 2 packages, 1.5 MB to download" " 50 %" "75 %" "Installing ninja-build"; do
   [[ $output == *"$fragment"* ]] || fail "'$fragment' is missing in:"$'\n'"$output"
 done
-touch "$folder/fails"
+touch "$directory/fails"
 output=$(install_here)
 [[ $output == *"E: Unable to correct problems"*"apt-get install failed; see build/packages.log"* ]] ||
   fail "wrong output of a failed installation:"$'\n'"$output"

@@ -11,8 +11,8 @@ source scripts/common.sh
 source scripts/dependencies.sh
 # shellcheck source=scripts/build.sh
 source scripts/build.sh
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
 
 fail() {
   printf 'failed: %s\n' "$*"
@@ -39,9 +39,9 @@ export SHELL=$BASH # script(1) starts it, and dash does not pass exported functi
 if has_tool script && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   export -f show_progress progress_of_ninja ninja_output
   on_terminal() { TERM=$1 script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null; }
-  on_terminal xterm >"$folder/terminal" || fail "on a terminal: $(cat "$folder/terminal")"
-  expect "lines on a terminal" 1 "$(grep -c . "$folder/terminal")"
-  [[ $(tail -c 80 "$folder/terminal") == *"100 %"*"part309.cpp"* ]] || fail "no end on a terminal: $(tail -c 80 "$folder/terminal")"
+  on_terminal xterm >"$directory/terminal" || fail "on a terminal: $(cat "$directory/terminal")"
+  expect "lines on a terminal" 1 "$(grep -c . "$directory/terminal")"
+  [[ $(tail -c 80 "$directory/terminal") == *"100 %"*"part309.cpp"* ]] || fail "no end on a terminal: $(tail -c 80 "$directory/terminal")"
   expect "lines on a terminal that cannot rewrite one" "$piped" "$(on_terminal dumb | tr -d '\r' | without_times)"
 fi
 
@@ -57,8 +57,8 @@ expect "packages" "  2 %  T  download: Retrieving file 1 of 2
 100 %  T  Unpacking cmake (amd64)" "$(apt_output | progress_of_apt | show_progress | without_times)"
 
 # A failed build prints the compiler's messages, and keeps the full output in the log.
-mkdir "$folder/bin"
-cat >"$folder/bin/cmake" <<'TXT'
+mkdir "$directory/bin"
+cat >"$directory/bin/cmake" <<'TXT'
 #!/bin/sh
 echo "$NINJA_STATUS" >&2
 echo '[1/3] Building CXX object a.cpp.o'
@@ -69,20 +69,20 @@ echo 'b.cpp:7:1: error: wrong'
 echo '[3/3] Building CXX object c.cpp.o'
 exit 1
 TXT
-chmod +x "$folder/bin/cmake"
-if PATH=$folder/bin:$PATH build_folder "$folder" "$folder/build.log" >"$folder/out" 2>"$folder/err"; then
+chmod +x "$directory/bin/cmake"
+if PATH=$directory/bin:$PATH build_directory "$directory" "$directory/build.log" >"$directory/out" 2>"$directory/err"; then
   fail "a failed build returned success"
 fi
 expect "the failure" "FAILED: b.cpp.o
-b.cpp:7:1: error: wrong" "$(cat "$folder/err")"
-grep -q '^/usr/bin/c++ -O3 -c b.cpp$' "$folder/build.log" || fail "the log lacks the command"
+b.cpp:7:1: error: wrong" "$(cat "$directory/err")"
+grep -q '^/usr/bin/c++ -O3 -c b.cpp$' "$directory/build.log" || fail "the log lacks the command"
 
 # Detection of a GPU.
-gpu_nodes=$folder
+gpu_nodes=$directory
 ! has_gpu || fail "found a GPU without a device node"
-touch "$folder/nvidiactl"
+touch "$directory/nvidiactl"
 ! has_gpu || fail "found a GPU with nvidiactl only"
-touch "$folder/nvidia0"
+touch "$directory/nvidia0"
 has_gpu || fail "did not find the GPU nvidia0"
 
 expect "a table without its note" $'emulated\n  8 B 1.0\nNOTE: of the table' \

@@ -26,9 +26,9 @@ LAYERS = ("include:\nlib/base:\nlib/driver: lib/base\nlib/cpu: lib/base\nlib/cop
 
 class TidyTest(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.root = self.folder.name
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.root = self.directory.name
         self.plant("cmake/layers.txt", LAYERS)
 
     def plant(self, path, text=""):
@@ -71,7 +71,7 @@ class Layers(TidyTest):
     def test_compares_the_list_with_the_table_of_architecture(self):
         lines = [line.split(":") for line in LAYERS.splitlines()]
         row = lambda name, may: f"| `{name}` | " + (" ".join(f"`{word}`" for word in may.split()) or "nothing") + " | a job |\n"
-        head = "# A\n\n## Layers\n| folder | may include | job |\n| --- | --- | --- |\n"
+        head = "# A\n\n## Layers\n| directory | may include | job |\n| --- | --- | --- |\n"
         self.plant("ARCHITECTURE.md", head + "".join(row(name, may) for name, may in lines) + "\n## Next\n| `x` | `y` | z |\n")
         self.expect(check_layers)
         wrong = [(name, may + " lib/core" if name == "lib/cpu" else may) for name, may in lines if name != "lib/copy"]
@@ -99,16 +99,16 @@ class Layers(TidyTest):
         self.plant("measure/b.cpp", 'int x = gdrkit::platform::device();\n')
         self.expect(check_layers, "measure/a.cpp:3: names driver:: without", "measure/b.cpp:1: names platform:: without")
 
-    def test_rejects_a_namespace_of_another_folder(self):
+    def test_rejects_a_namespace_of_another_directory(self):
         self.plant("cmake/layers.txt", LAYERS + "shmem/heap:\ntransfer/osu:\n")
         self.plant("shmem/heap/a.hpp", "namespace gdrkit::shmem_impl::node {\nclass Node;\n}\n\nnamespace gdrkit::shmem_impl::heap {\nint x;\n}\n")
         self.plant("shmem/heap/b.cpp", "namespace gdrkit::shmem {\nint x;\n}\nnamespace gdrkit::shmem_impl::heap::parts {\n}\n")
         self.plant("lib/base/c.cpp", "namespace gdrkit::core {\nint x;\n}\n")
         self.plant("transfer/osu/d.cpp", "namespace gdrkit::transfer {\nint x;\n}\n")
-        self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its folder's is gdrkit::shmem_impl::heap",
+        self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its directory's is gdrkit::shmem_impl::heap",
                     "lib/base/c.cpp:1: opens namespace gdrkit::core", "transfer/osu/d.cpp:1: opens namespace gdrkit::transfer;")
 
-    def test_accepts_the_product_namespace_for_shared_folders(self):
+    def test_accepts_the_product_namespace_for_shared_directories(self):
         self.plant("cmake/layers.txt", LAYERS + "cli:\n")
         self.plant("cli/a.cpp", "namespace gdrkit::cli {\nint x;\n}\n")
         self.plant("cli/parts/b.cpp", "namespace gdrkit::cli {\nint x;\n}\nnamespace gdrkit::cli::parts {\n}\n")
@@ -117,8 +117,8 @@ class Layers(TidyTest):
         self.plant("cli/d.cpp", "namespace gdrkit::cli::parts {\nint x;\n}\n")
         self.plant("cli/parts/e.cpp", "namespace gdrkit::transfer {\nint x;\n}\n")
         self.plant("cli/parts/f.cpp", "namespace gdrkit::cli::others {\nint x;\n}\n")
-        self.expect(check_layers, "cli/d.cpp:1: opens namespace gdrkit::cli::parts; its folder's is gdrkit::cli",
-                    "cli/parts/e.cpp:1: opens namespace gdrkit::transfer; its folder's is gdrkit::cli::parts",
+        self.expect(check_layers, "cli/d.cpp:1: opens namespace gdrkit::cli::parts; its directory's is gdrkit::cli",
+                    "cli/parts/e.cpp:1: opens namespace gdrkit::transfer; its directory's is gdrkit::cli::parts",
                     "cli/parts/f.cpp:1: opens namespace gdrkit::cli::others")
 
     def test_rejects_a_using_namespace_in_a_header(self):
@@ -290,7 +290,7 @@ class Links(TidyTest):
             self.plant(path)
         self.expect(check_links, "docs/README.md: does not link to docs/b.md", "docs/README.md: does not link to TOP.md",
                     "docs/README.md: does not link to docs/results/README.md", "docs/guide/README.md: does not link to docs/guide/two.md",
-                    "docs/results/README.md: does not name the folder 2026-b")
+                    "docs/results/README.md: does not name the directory 2026-b")
 
 
 class Json(TidyTest):
@@ -333,7 +333,7 @@ class Includes(TidyTest):
 
 
 class Labels(TidyTest):
-    README = "| folder | label | verifies |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
+    README = "| directory | label | verifies |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
 
     def setUp(self):
         super().setUp()

@@ -20,6 +20,7 @@ BANNED = (
     (r"goes by|go by|comes behind|come behind", "is selected by, follows"),
     (r"mend(?:s|ed|ing)?", "fix"),
     (r"at hand", "available"),
+    (r"folders?", "directory"),
     (r"by itself", "automatically, alone"),
     (r"stands? in|stood in", "emulate, replace"),
     (r"looks? for|looked for|looking for|looks at", "search, read, check"),

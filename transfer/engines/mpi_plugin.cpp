@@ -45,16 +45,16 @@ const KnownMpi& started_by() {
       "latency --engine mpi");
 }
 
-std::string folder_of_program() {
+std::string directory_of_program() {
   std::error_code error;
   const std::string text = std::filesystem::read_symlink("/proc/self/exe", error);
   return text.substr(0, text.rfind('/') + 1);
 }
 
-/// In the build folder, or in the installation.
+/// In the build directory, or in the installation.
 std::string installed_file(const KnownMpi& mpi) {
-  for (const char* const folder : {"../lib/gdrkit/", GDRKIT_OSU_PLUGIN_FOLDER}) {
-    std::string file = folder_of_program() + folder + mpi.file;
+  for (const char* const directory : {"../lib/gdrkit/", GDRKIT_OSU_PLUGIN_DIRECTORY}) {
+    std::string file = directory_of_program() + directory + mpi.file;
     if (::access(file.c_str(), R_OK) == 0) return file;
   }
   cannot_run(cli::format("gdrkit was built without a plug-in for %s; install %s and build the plug-in: %s", mpi.name,

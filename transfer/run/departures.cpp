@@ -44,10 +44,10 @@ shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environ
 
 /// This process must not keep the launcher's pipes open: PEs and the guardian wait for their ends.
 void close_all_but(int kept) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
-  while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc/self/fd"), ::closedir);
+  while (const dirent* const entry = directory ? ::readdir(directory.get()) : nullptr) {
     const int fd = std::atoi(entry->d_name);
-    if (entry->d_name[0] != '.' && fd != kept && fd != ::dirfd(folder.get())) ::close(fd);
+    if (entry->d_name[0] != '.' && fd != kept && fd != ::dirfd(directory.get())) ::close(fd);
   }
 }
 

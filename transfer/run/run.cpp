@@ -60,11 +60,11 @@ std::string find_program(const std::string& name, int* error) {
   }
   if (name.empty()) return name;
   const char* const path = std::getenv("PATH");
-  const std::string folders = path == nullptr ? "/bin:/usr/bin" : path;
-  for (std::size_t begin = 0; begin <= folders.size();) {
-    const std::size_t end = std::min(folders.find(':', begin), folders.size());
-    const std::string folder = folders.substr(begin, end - begin);
-    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+  const std::string directories = path == nullptr ? "/bin:/usr/bin" : path;
+  for (std::size_t begin = 0; begin <= directories.size();) {
+    const std::size_t end = std::min(directories.find(':', begin), directories.size());
+    const std::string directory = directories.substr(begin, end - begin);
+    const std::string file = (directory.empty() ? "." : directory) + "/" + name;
     const int refusal = cannot_exec(file);
     if (refusal == 0) {
       *error = 0;

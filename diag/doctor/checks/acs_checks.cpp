@@ -194,7 +194,7 @@ void check_acs_vm_ats(const Machine& machine, Findings& findings) {
     }
     if (own.empty()) continue;
     ports.merge(own);
-    const PciConfig config(machine.view, function.folder);
+    const PciConfig config(machine.view, function.directory);
     const auto at = config.extended_capability(ats_capability);
     const auto control = at.is_found() ? config.value(at.value + 6, 2) : Fact<std::uint32_t>{at.outcome, 0, at.reason};
     const bool is_on = control.is_found() && (control.value & ats_enabled) != 0;
@@ -291,7 +291,7 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
   if (!could_redirect)
     return findings.add(State::ok, "ports", "no port between GPUs, or between GPU and adapter, can redirect");
   const auto& gpu = machine.gpus.front();
-  const auto group = machine.view.node(gpu.folder + "/iommu_group");
+  const auto group = machine.view.node(gpu.directory + "/iommu_group");
   if (group.is_unknown()) return findings.add_unknown(gpu.address, group);
   if (group.is_absent())
     return findings.add(State::ok, "ports",
@@ -302,12 +302,12 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
     if (line.value.find(option) == std::string::npos) continue;
     return findings.add(State::ok, "/proc/cmdline", std::string("has ") + option);
   }
-  const std::string folder = "/etc/systemd/system";
+  const std::string directory = "/etc/systemd/system";
   std::vector<std::string> places = {"/etc/rc.local"};
-  const auto units = machine.view.names(folder);
-  if (units.is_unknown()) return findings.add_unknown(folder, units);
+  const auto units = machine.view.names(directory);
+  if (units.is_unknown()) return findings.add_unknown(directory, units);
   for (const std::string& unit : units.value) {
-    if (unit.find(".service") != std::string::npos) places.push_back(folder + "/" + unit);
+    if (unit.find(".service") != std::string::npos) places.push_back(directory + "/" + unit);
   }
   for (const std::string& place : places) {
     const auto text = machine.view.text(place);

@@ -17,14 +17,14 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-using PortCheck = std::function<void(const Adapter&, const std::string& port_folder, const std::string& subject)>;
+using PortCheck = std::function<void(const Adapter&, const std::string& port_directory, const std::string& subject)>;
 
 void for_each_port(const Machine& machine, Findings& findings, const PortCheck& look) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
-    const auto ports = machine.view.names(adapter.folder + "/ports");
+    const auto ports = machine.view.names(adapter.directory + "/ports");
     if (!ports.is_found()) findings.add(State::unknown, adapter.name, ports.reason);
     for (const std::string& port : ports.value)
-      look(adapter, adapter.folder + "/ports/" + port, adapter.name + ":" + port);
+      look(adapter, adapter.directory + "/ports/" + port, adapter.name + ":" + port);
   }
 }
 
@@ -72,25 +72,27 @@ std::string naming_variable(const Environment& environment, const std::string& a
 void check_nic_state(const Machine& machine, Findings& findings) {
   std::optional<std::map<std::string, std::string>> wanted;  // computed only if a port is not active
   const Environment environment(machine.view);
-  for_each_port(machine, findings, [&](const Adapter& adapter, const std::string& folder, const std::string& subject) {
-    const auto state = machine.view.line(folder + "/state");
-    if (!state.is_found()) return findings.add(State::unknown, subject, state.reason);
-    const auto physical = machine.view.line(folder + "/phys_state");
-    const std::string text = "state " + state.value + ", link " + (physical.is_found() ? physical.value : "unknown");
-    if (state.value.find("ACTIVE") != std::string::npos) return findings.add(State::ok, subject, text);
-    if (!wanted.has_value()) wanted = best_adapters(machine);
-    const auto gpu = wanted->find(adapter.name);
-    const std::string variable = naming_variable(environment, adapter.name);
-    const bool is_needed = gpu != wanted->end() || !variable.empty();
-    const bool is_initialising = state.value.find("INIT") != std::string::npos;
-    findings.add(!is_needed        ? State::info
-                 : is_initialising ? State::fail
-                                   : State::warn,
-                 subject,
-                 text + (!variable.empty() ? "; " + variable + " names it"
-                         : is_needed       ? "; nearest to " + gpu->second
-                                           : "; no GPU is nearest to it"));
-  });
+  for_each_port(machine, findings,
+                [&](const Adapter& adapter, const std::string& directory, const std::string& subject) {
+                  const auto state = machine.view.line(directory + "/state");
+                  if (!state.is_found()) return findings.add(State::unknown, subject, state.reason);
+                  const auto physical = machine.view.line(directory + "/phys_state");
+                  const std::string text =
+                      "state " + state.value + ", link " + (physical.is_found() ? physical.value : "unknown");
+                  if (state.value.find("ACTIVE") != std::string::npos) return findings.add(State::ok, subject, text);
+                  if (!wanted.has_value()) wanted = best_adapters(machine);
+                  const auto gpu = wanted->find(adapter.name);
+                  const std::string variable = naming_variable(environment, adapter.name);
+                  const bool is_needed = gpu != wanted->end() || !variable.empty();
+                  const bool is_initialising = state.value.find("INIT") != std::string::npos;
+                  findings.add(!is_needed        ? State::info
+                               : is_initialising ? State::fail
+                                                 : State::warn,
+                               subject,
+                               text + (!variable.empty() ? "; " + variable + " names it"
+                                       : is_needed       ? "; nearest to " + gpu->second
+                                                         : "; no GPU is nearest to it"));
+                });
 }
 
 const Advice advice_nic_rate = {"rate of each active port, compared with ports of adapters with the same board_id",
@@ -106,21 +108,22 @@ void check_nic_rate(const Machine& machine, Findings& findings) {
     double rate;
   };
   std::vector<Port> ports;
-  for_each_port(machine, findings, [&](const Adapter& adapter, const std::string& folder, const std::string& subject) {
-    const auto state = machine.view.line(folder + "/state");
-    if (state.is_found() && state.value.find("ACTIVE") == std::string::npos) {
-      return findings.add(State::skip, subject, "is not active: see nic.state");
-    }
-    const auto rate = machine.view.line(folder + "/rate");
-    const double value = std::strtod(rate.value.c_str(), nullptr);
-    if (!rate.is_found() || value <= 0) {
-      return findings.add(State::unknown, subject,
-                          rate.is_found() ? "'" + rate.value + "' is not a rate" : rate.reason);
-    }
-    const auto board = machine.view.line(adapter.folder + "/board_id");
-    ports.push_back({subject, board.value, value});
-    best[board.value] = std::max(best[board.value], value);
-  });
+  for_each_port(machine, findings,
+                [&](const Adapter& adapter, const std::string& directory, const std::string& subject) {
+                  const auto state = machine.view.line(directory + "/state");
+                  if (state.is_found() && state.value.find("ACTIVE") == std::string::npos) {
+                    return findings.add(State::skip, subject, "is not active: see nic.state");
+                  }
+                  const auto rate = machine.view.line(directory + "/rate");
+                  const double value = std::strtod(rate.value.c_str(), nullptr);
+                  if (!rate.is_found() || value <= 0) {
+                    return findings.add(State::unknown, subject,
+                                        rate.is_found() ? "'" + rate.value + "' is not a rate" : rate.reason);
+                  }
+                  const auto board = machine.view.line(adapter.directory + "/board_id");
+                  ports.push_back({subject, board.value, value});
+                  best[board.value] = std::max(best[board.value], value);
+                });
   for (const Port& port : ports) {
     findings.add(port.rate < best[port.board] ? State::warn : State::ok, port.subject,
                  cli::format("%.0f Gb/s, the best of the same kind here is %.0f", port.rate, best[port.board]));
@@ -134,13 +137,13 @@ const Advice advice_nic_sm = {"lid and sm_lid of each InfiniBand port",
                               "Ethernet ports have no subnet manager: link_layer distinguishes them"};
 
 void check_nic_sm(const Machine& machine, Findings& findings) {
-  for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {
-    const auto layer = machine.view.line(folder + "/link_layer");
+  for_each_port(machine, findings, [&](const Adapter&, const std::string& directory, const std::string& subject) {
+    const auto layer = machine.view.line(directory + "/link_layer");
     if (!layer.is_found()) return findings.add(State::unknown, subject, layer.reason);
     if (layer.value != "InfiniBand")
       return findings.add(State::skip, subject, "is " + layer.value + ", which has no subnet manager");
-    const auto own = machine.view.number(folder + "/lid");
-    const auto manager = machine.view.number(folder + "/sm_lid");
+    const auto own = machine.view.number(directory + "/lid");
+    const auto manager = machine.view.number(directory + "/sm_lid");
     if (!own.is_found() || !manager.is_found())
       return findings.add(State::unknown, subject, own.is_found() ? manager.reason : own.reason);
     findings.add(own.value == 0 || manager.value == 0 ? State::fail : State::ok, subject,
@@ -164,8 +167,8 @@ void check_nic_fw(const Machine& machine, Findings& findings) {
   };
   std::vector<Card> cards;
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
-    const auto version = machine.view.line(adapter.folder + "/fw_ver");
-    const auto board = machine.view.line(adapter.folder + "/board_id");
+    const auto version = machine.view.line(adapter.directory + "/fw_ver");
+    const auto board = machine.view.line(adapter.directory + "/board_id");
     if (!version.is_found() || board.is_unknown()) {
       findings.add(State::unknown, adapter.name, version.is_found() ? board.reason : version.reason);
       continue;
@@ -204,9 +207,9 @@ const Advice advice_nic_mtu = {
 void check_nic_mtu(const Machine& machine, Findings& findings) {
   constexpr std::int64_t for_largest_packets = 4200;
   bool has_ethernet = false;
-  for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {
-    const auto layer = machine.view.line(folder + "/link_layer");
-    const auto state = machine.view.line(folder + "/state");
+  for_each_port(machine, findings, [&](const Adapter&, const std::string& directory, const std::string& subject) {
+    const auto layer = machine.view.line(directory + "/link_layer");
+    const auto state = machine.view.line(directory + "/state");
     if (layer.is_found() && layer.value != "Ethernet") return;
     has_ethernet = true;
     if (!layer.is_found() || !state.is_found()) {
@@ -215,7 +218,7 @@ void check_nic_mtu(const Machine& machine, Findings& findings) {
     if (state.value.find("ACTIVE") == std::string::npos) {
       return findings.add(State::skip, subject, "is not active: see nic.state");
     }
-    const auto gids = read_gids(machine.view, folder);
+    const auto gids = read_gids(machine.view, directory);
     std::string interface;
     for (const Gid& gid : gids.value) interface = interface.empty() ? gid.interface : interface;
     if (interface.empty() || interface.find('/') != std::string::npos) {

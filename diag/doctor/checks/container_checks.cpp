@@ -15,8 +15,8 @@ constexpr std::size_t longest_path = 4096;
 
 /// Directories of the process's control group and of its parents that may hold rdma.max. The limits of the parents
 /// apply too.
-std::vector<std::string> group_folders(const std::string& groups) {
-  std::vector<std::string> folders;
+std::vector<std::string> group_directories(const std::string& groups) {
+  std::vector<std::string> directories;
   for (const std::string& line : split(groups, '\n')) {
     // "0::/a/b" in version 2; "7:rdma:/a/b" in version 1.
     const auto first = line.find(':');
@@ -28,12 +28,12 @@ std::vector<std::string> group_folders(const std::string& groups) {
     const std::string base = std::string("/sys/fs/cgroup") + (is_unified ? "" : "/rdma");
     for (std::string path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
       if (path.empty() || path.front() != '/' || path == "/") path.clear();
-      folders.push_back(base + path);
-      if (is_unified) folders.push_back(base + "/unified" + path);  // if both versions are mounted
+      directories.push_back(base + path);
+      if (is_unified) directories.push_back(base + "/unified" + path);  // if both versions are mounted
       if (path.empty()) break;
     }
   }
-  return folders;
+  return directories;
 }
 
 /// "mlx5_0 hca_handle=2 hca_object=max": adds a finding for each value that is not "max".
@@ -75,12 +75,12 @@ void check_ctr_cgroup(const Machine& machine, Findings& findings) {
   if (!groups.is_found()) return findings.add_unknown("/proc/self/cgroup", groups);
   bool has_limits = false;
   const std::size_t before = findings.all().size();
-  for (const std::string& folder : group_folders(groups.value)) {
-    const auto limits = machine.view.text(folder + "/rdma.max");
-    if (limits.is_unknown()) findings.add_unknown(folder, limits);
+  for (const std::string& directory : group_directories(groups.value)) {
+    const auto limits = machine.view.text(directory + "/rdma.max");
+    if (limits.is_unknown()) findings.add_unknown(directory, limits);
     if (!limits.is_found()) continue;
     has_limits = true;
-    judge_limits(folder + "/rdma.max", limits.value, findings);
+    judge_limits(directory + "/rdma.max", limits.value, findings);
   }
   if (findings.all().size() > before) return;
   findings.add(State::ok, "rdma.max",
@@ -108,10 +108,10 @@ void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
       State::ok, "netns_mode",
       is_shared ? "all network namespaces share the adapters" : "each adapter belongs to one network namespace");
   for (const Adapter& adapter : adapters) {
-    for (const std::string& port : machine.view.names(adapter.folder + "/ports").value) {
-      const std::string folder = adapter.folder + "/ports/" + port;
-      const auto layer = machine.view.line(folder + "/link_layer");
-      const auto gids = read_gids(machine.view, folder);
+    for (const std::string& port : machine.view.names(adapter.directory + "/ports").value) {
+      const std::string directory = adapter.directory + "/ports/" + port;
+      const auto layer = machine.view.line(directory + "/link_layer");
+      const auto gids = read_gids(machine.view, directory);
       if (layer.value != "Ethernet" || gids.value.empty()) continue;
       std::set<std::string> missing, present;
       for (const Gid& gid : gids.value) {

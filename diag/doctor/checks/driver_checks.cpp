@@ -144,8 +144,8 @@ void check_drv_remap(const Machine& machine, Findings& findings) {
   if (value.value != "0") return findings.add(State::unknown, "DmaRemapPeerMmio", "is '" + value.value + "'");
   bool is_harmless = true;
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
-    if (machine.view.presence(device.folder + "/iommu_group") == Outcome::absent) continue;
-    const auto type = machine.view.line(device.folder + "/iommu_group/type");
+    if (machine.view.presence(device.directory + "/iommu_group") == Outcome::absent) continue;
+    const auto type = machine.view.line(device.directory + "/iommu_group/type");
     if (type.is_found() && type.value == "identity") continue;
     is_harmless = false;
     if (!type.is_found()) {

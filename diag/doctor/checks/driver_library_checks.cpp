@@ -8,21 +8,22 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// Folders where distributions, NVIDIA's installer and container runtimes install NVML: absolute paths without links.
-constexpr const char* library_folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-                                           "/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib",      "/usr/lib"};
+/// Directories where distributions, NVIDIA's installer and container runtimes install NVML: absolute paths without
+/// links.
+constexpr const char* library_directories[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                                               "/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib",      "/usr/lib"};
 constexpr const char* name = "libnvidia-ml.so.";
 
-/// The version of the file that the folder's libnvidia-ml.so.1 links to.
-Fact<std::string> version_in(const Machine& machine, const std::string& folder) {
-  Fact<std::string> version = machine.view.resolved(folder + "/" + name + "1");
+/// The version of the file that the directory's libnvidia-ml.so.1 links to.
+Fact<std::string> version_in(const Machine& machine, const std::string& directory) {
+  Fact<std::string> version = machine.view.resolved(directory + "/" + name + "1");
   if (!version.is_found()) return version;
   const std::string file = version.value.substr(version.value.rfind('/') + 1);
   const auto at = file.starts_with(name) ? file.substr(std::string(name).size()) : std::string();
   version.value = at;
   if (at.find('.') == std::string::npos) {
     version.outcome = Outcome::malformed;
-    version.reason = folder + "/" + name + "1: leads to '" + file + "', whose name has no version";
+    version.reason = directory + "/" + name + "1: leads to '" + file + "', whose name has no version";
   }
   return version;
 }
@@ -51,10 +52,10 @@ void check_drv_match(const Machine& machine, Findings& findings) {
   }
   bool is_one_right = nvml.is_found();
   std::vector<std::pair<std::string, Fact<std::string>>> found;
-  for (const char* folder : library_folders) {
-    const auto version = version_in(machine, folder);
+  for (const char* directory : library_directories) {
+    const auto version = version_in(machine, directory);
     if (version.is_absent()) continue;
-    found.emplace_back(std::string(folder) + "/" + name + "1", version);
+    found.emplace_back(std::string(directory) + "/" + name + "1", version);
     is_one_right = is_one_right || (version.is_found() && version.value == module.value);
   }
   for (const auto& [path, version] : found) {

@@ -34,8 +34,8 @@ struct Port {
 std::vector<Port> ports_of(const Machine& machine, const std::vector<Adapter>& adapters) {
   std::vector<Port> ports;
   for (const Adapter& adapter : adapters) {
-    for (const std::string& number : machine.view.names(adapter.folder + "/ports").value) {
-      ports.push_back({adapter.name, number, machine.view.line(adapter.folder + "/ports/" + number + "/state")});
+    for (const std::string& number : machine.view.names(adapter.directory + "/ports").value) {
+      ports.push_back({adapter.name, number, machine.view.line(adapter.directory + "/ports/" + number + "/state")});
     }
   }
   return ports;

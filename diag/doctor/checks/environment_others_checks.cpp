@@ -31,7 +31,7 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
   const bool is_exclusion = setting.value.front() == '^';
   std::vector<std::string> devices = machine.view.names("/sys/class/net").value;
   for (const Adapter& adapter : machine.adapters) {
-    for (const std::string& port : machine.view.names(adapter.folder + "/ports").value)
+    for (const std::string& port : machine.view.names(adapter.directory + "/ports").value)
       devices.push_back(adapter.name + ":" + port);
   }
   std::size_t count = 0;

@@ -28,13 +28,13 @@ int number_of_gdrdrv(const std::string& list) {
 /// Reads a line of /proc/driver/gdrdrv/params, which exists in gdrkit's module and in GDRCopy's since 2.5. Returns
 /// false after adding a finding with the reason.
 bool take_param(const Machine& machine, Findings& findings, const char* label, std::string* value) {
-  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  const auto directory = machine.view.node("/sys/module/gdrdrv");
   const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), label);
-  if (line.is_unknown() || (line.is_absent() && folder.is_unknown())) {
-    findings.add(State::unknown, "gdrdrv", line.is_unknown() ? line.reason : folder.reason);
+  if (line.is_unknown() || (line.is_absent() && directory.is_unknown())) {
+    findings.add(State::unknown, "gdrdrv", line.is_unknown() ? line.reason : directory.reason);
   } else if (line.is_absent()) {
     findings.add(State::skip, "",
-                 folder.is_absent()
+                 directory.is_absent()
                      ? "gdrdrv is not loaded: no /sys/module/gdrdrv"
                      : "gdrdrv does not report its parameters (versions before 2.5 cannot): " + line.reason);
   }
@@ -51,14 +51,14 @@ Fact<std::string> flavour_in(const std::string& sentence) {
   return {Outcome::malformed, "", "'" + sentence + "' contains neither 'opensource' nor 'proprietary'"};
 }
 
-/// The flavour of gdrdrv.ko in the folders of DKMS and packages, for the running Linux.
+/// The flavour of gdrdrv.ko in the directories of DKMS and packages, for the running Linux.
 Fact<std::string> flavour_of_file(const Machine& machine) {
   const auto version = read_linux_version(machine.view);
   if (!version.is_found()) return {version.outcome, "", version.reason};
   if (version.value.text.find('/') != std::string::npos)
     return {Outcome::malformed, "", "/proc/version: cannot parse the release"};
-  for (const char* folder : {"updates/dkms", "extra", "updates", "kernel/drivers/misc"}) {
-    const std::string path = "/lib/modules/" + version.value.text + "/" + folder + "/gdrdrv.ko";
+  for (const char* directory : {"updates/dkms", "extra", "updates", "kernel/drivers/misc"}) {
+    const std::string path = "/lib/modules/" + version.value.text + "/" + directory + "/gdrdrv.ko";
     const auto file = ElfFile::open(machine.view, path);
     if (file.is_absent()) continue;
     if (!file.is_found()) return {file.outcome, "", file.reason};
@@ -123,9 +123,9 @@ const Advice advice_gdr_module = {
 
 void check_gdr_module(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
-  const auto folder = machine.view.node("/sys/module/gdrdrv");
-  if (folder.is_unknown()) return findings.add_unknown("", folder);
-  if (folder.is_absent()) {
+  const auto directory = machine.view.node("/sys/module/gdrdrv");
+  if (directory.is_unknown()) return findings.add_unknown("", directory);
+  if (directory.is_absent()) {
     const auto libraries = Libraries(machine.view).named("libgdrapi");
     if (libraries.is_unknown()) return findings.add_unknown("libgdrapi", libraries);
     for (const Library& library : libraries.value) {
@@ -243,9 +243,9 @@ void check_gdr_flavour(const Machine& machine, Findings& findings) {
     return findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
   }
   const auto params = machine.view.node("/proc/driver/gdrdrv/params");
-  const auto folder = machine.view.node("/sys/module/gdrdrv");
-  const bool is_loaded = !params.is_absent() || folder.is_found();
-  if (!is_loaded && folder.is_unknown()) return findings.add_unknown("gdrdrv", folder);
+  const auto directory = machine.view.node("/sys/module/gdrdrv");
+  const bool is_loaded = !params.is_absent() || directory.is_found();
+  if (!is_loaded && directory.is_unknown()) return findings.add_unknown("gdrdrv", directory);
   const auto built = is_loaded ? flavour_of_loaded(machine) : flavour_of_file(machine);
   if (built.is_absent()) return findings.add(State::skip, "", built.reason);
   if (!built.is_found()) return findings.add_unknown("gdrdrv", built);

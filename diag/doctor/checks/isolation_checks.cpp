@@ -32,14 +32,14 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
       machine.driver.is_found() && machine.driver.value.find("Open Kernel Module") == std::string::npos;
   const auto needed = needs_translation(machine.view);
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
-    const auto group = machine.view.node(device.folder + "/iommu_group");
+    const auto group = machine.view.node(device.directory + "/iommu_group");
     if (group.is_absent()) {
       findings.add(
           State::ok, device.address,
           machine.is_guest.value ? "is in no IOMMU group (the host may use an IOMMU)" : "is in no IOMMU group");
       continue;
     }
-    const auto type = machine.view.line(device.folder + "/iommu_group/type");
+    const auto type = machine.view.line(device.directory + "/iommu_group/type");
     if (!type.is_found()) {
       findings.add(State::unknown, device.address, type.reason);
       continue;
@@ -143,8 +143,8 @@ void check_iommu_groups(const Machine& machine, Findings& findings) {
       findings.add(State::unknown, direct.function.address, "not exactly one GPU is below its root port");
       continue;
     }
-    const auto own = machine.view.resolved(direct.function.folder + "/iommu_group");
-    const auto other = machine.view.resolved(direct.gpu.folder + "/iommu_group");
+    const auto own = machine.view.resolved(direct.function.directory + "/iommu_group");
+    const auto other = machine.view.resolved(direct.gpu.directory + "/iommu_group");
     if (own.is_absent() && other.is_absent()) {
       findings.add(State::warn, direct.function.address, "it and " + direct.gpu.address + " are in no group");
     } else if (own.is_unknown() || other.is_unknown()) {

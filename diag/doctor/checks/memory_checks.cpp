@@ -17,14 +17,14 @@ constexpr std::uint64_t small_bar1 = 256 * mib;
 constexpr std::uint64_t four_gib = std::uint64_t{1} << 32;
 
 bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings, platform::PciBar* bar) {
-  const auto text = machine.view.text(gpu.folder + "/resource");
+  const auto text = machine.view.text(gpu.directory + "/resource");
   if (!text.is_found()) {
     findings.add(State::unknown, gpu.address, text.reason);
     return false;
   }
   const auto bars = platform::parse_pci_bars(text.value);
   if (!bars.has_value()) {
-    findings.add(State::unknown, gpu.address, gpu.folder + "/resource: is not a list of 'start end flags'");
+    findings.add(State::unknown, gpu.address, gpu.directory + "/resource: is not a list of 'start end flags'");
     return false;
   }
   *bar = platform::nvidia_bar1(*bars);
@@ -33,7 +33,7 @@ bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings,
 
 /// For every device: the node in sysfs, judged by the number of nodes.
 void judge_node(const Machine& machine, const PciDevice& device, const std::string& subject, Findings& findings) {
-  const auto node = machine.view.number(device.folder + "/numa_node");
+  const auto node = machine.view.number(device.directory + "/numa_node");
   if (!node.is_found()) return findings.add(State::unknown, subject, node.reason);
   if (node.value >= 0)
     return findings.add(State::ok, subject, cli::format("node %lld", static_cast<long long>(node.value)));
@@ -116,7 +116,7 @@ const Advice advice_rebar_cap = {
 
 void check_rebar_cap(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
-    const PciConfig config(machine.view, gpu.folder);
+    const PciConfig config(machine.view, gpu.directory);
     const auto at = config.extended_capability(resizable_bar_capability);
     if (!at.is_found()) {
       findings.add(at.is_absent() ? State::skip : State::unknown, gpu.address,
@@ -214,7 +214,7 @@ void check_numa_process(const Machine& machine, Findings& findings) {
   }
   bool touches_one = false, is_sure = true;
   for (const PciDevice& gpu : gpus) {
-    const auto line = machine.view.line(gpu.folder + "/local_cpulist");
+    const auto line = machine.view.line(gpu.directory + "/local_cpulist");
     const auto local = platform::parse_number_list(line.value);
     if (!line.is_found() || !local.has_value()) {
       findings.add(State::unknown, gpu.address,

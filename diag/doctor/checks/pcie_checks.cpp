@@ -14,7 +14,7 @@ constexpr std::int64_t nvidia = 0x10de;
 constexpr double unknown_speed = 0;
 constexpr long many_corrected_errors = 100;
 
-std::string folder_of(const std::string& address) { return "/sys/bus/pci/devices/" + address; }
+std::string directory_of(const std::string& address) { return "/sys/bus/pci/devices/" + address; }
 
 /// "16.0 GT/s PCIe" in GT/s.
 Fact<double> read_speed(const MachineView& view, const std::string& path) {
@@ -46,8 +46,8 @@ template <class Read>
 bool take_link(const Machine& machine, const PciDevice& device, const std::string& what, Read read, Findings& findings,
                Link* link) {
   const auto& view = machine.view;
-  link->current = read(view, device.folder + "/current_link_" + what);
-  const auto own = read(view, device.folder + "/max_link_" + what);
+  link->current = read(view, device.directory + "/current_link_" + what);
+  const auto own = read(view, device.directory + "/max_link_" + what);
   if (!link->current.is_found() || !own.is_found()) {
     // A hypervisor shows links without values to its guests.
     if (machine.is_guest.value) {
@@ -59,7 +59,7 @@ bool take_link(const Machine& machine, const PciDevice& device, const std::strin
   }
   link->best = own.value;
   if (device.bridges.empty()) return true;
-  const auto port = read(view, folder_of(device.bridges.back()) + "/max_link_" + what);
+  const auto port = read(view, directory_of(device.bridges.back()) + "/max_link_" + what);
   if (port.is_unknown() && !machine.is_guest.value) {
     findings.add_unknown(device.address, port);
     return false;
@@ -85,8 +85,8 @@ constexpr unsigned device_control = 0x08;
 constexpr unsigned link_control = 0x10;
 
 /// A register of two bytes in the PCI Express capability.
-Fact<std::uint32_t> express_register(const MachineView& view, const std::string& folder, unsigned offset) {
-  const PciConfig config(view, folder);
+Fact<std::uint32_t> express_register(const MachineView& view, const std::string& directory, unsigned offset) {
+  const PciConfig config(view, directory);
   const auto at = config.capability(express_capability);
   return at.is_found() ? config.value(at.value + offset, 2) : pass<std::uint32_t>(at);
 }
@@ -96,7 +96,7 @@ Fact<std::uint32_t> express_register(const MachineView& view, const std::string&
 std::string other_half(const Machine& machine, const PciDevice& device) {
   const auto bus = [](const std::string& address) { return address.substr(0, address.rfind(':')); };
   const auto image = [&](const Adapter& adapter) {
-    return machine.view.line(adapter.folder + "/sys_image_guid").value;
+    return machine.view.line(adapter.directory + "/sys_image_guid").value;
   };
   const auto own = std::ranges::find_if(machine.adapters,
                                         [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
@@ -114,7 +114,7 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
 /// express_register() of a device that this check judges; adds a finding if it cannot be read.
 Fact<std::uint32_t> take_register(const Machine& machine, const PciDevice& device, unsigned offset,
                                   Findings& findings) {
-  auto control = express_register(machine.view, device.folder, offset);
+  auto control = express_register(machine.view, device.directory, offset);
   if (!control.is_found()) {
     findings.add(control.is_absent() ? State::skip : State::unknown, device.address, control.reason);
   }
@@ -208,7 +208,7 @@ void check_pcie_mps(const Machine& machine, Findings& findings) {
     const unsigned bytes = 128u << (own.value >> 5 & 7u);
     unsigned above = 0;
     if (!device.bridges.empty()) {
-      const auto port = express_register(machine.view, folder_of(device.bridges.back()), device_control);
+      const auto port = express_register(machine.view, directory_of(device.bridges.back()), device_control);
       if (port.is_unknown()) {
         findings.add_unknown(device.address, port);
         continue;
@@ -301,9 +301,9 @@ const Advice advice_pcie_aer = {
 
 void check_pcie_aer(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
-    const auto fatal = total_of(machine.view, device.folder + "/aer_dev_fatal", "TOTAL_ERR_FATAL");
-    const auto other = total_of(machine.view, device.folder + "/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL");
-    const auto corrected = total_of(machine.view, device.folder + "/aer_dev_correctable", "TOTAL_ERR_COR");
+    const auto fatal = total_of(machine.view, device.directory + "/aer_dev_fatal", "TOTAL_ERR_FATAL");
+    const auto other = total_of(machine.view, device.directory + "/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL");
+    const auto corrected = total_of(machine.view, device.directory + "/aer_dev_correctable", "TOTAL_ERR_COR");
     if (fatal.is_absent() && other.is_absent() && corrected.is_absent()) {
       findings.add(State::skip, device.address, "the device shows no error counters (no aer_dev_fatal)");
     } else if (!fatal.is_found() || !other.is_found() || !corrected.is_found()) {

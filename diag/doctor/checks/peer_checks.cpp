@@ -136,9 +136,9 @@ const Advice advice_peer_symbols = {
 void check_peer_symbols(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
   for (const char* module : {"nvidia_peermem", "nv_peer_mem", "gdrkit_peermem"}) {
-    const auto folder = machine.view.node(std::string("/sys/module/") + module);
-    if (folder.is_unknown()) return findings.add_unknown(module, folder);
-    if (folder.is_found()) return findings.add(State::ok, module, "is loaded: it found its symbols");
+    const auto directory = machine.view.node(std::string("/sys/module/") + module);
+    if (directory.is_unknown()) return findings.add_unknown(module, directory);
+    if (directory.is_found()) return findings.add(State::ok, module, "is loaded: it found its symbols");
   }
   const auto dmabuf = dmabuf_possible(machine);
   for (const KernelMessage& message : machine.probe.kernel_log.value.messages) {
@@ -172,11 +172,11 @@ const Advice advice_peer_params = {
     "older drivers have one of the parameters, or neither"};
 
 void check_peer_params(const Machine& machine, Findings& findings) {
-  const std::string folder = "/sys/module/nvidia_peermem/parameters/";
+  const std::string directory = "/sys/module/nvidia_peermem/parameters/";
   const auto stack = machine.view.line("/sys/module/mlx5_core/version");
   const bool is_legacy = stack.value.starts_with("4.9-");
   const auto judge = [&](const char* name, const char* good, const char* other, State otherwise) {
-    const auto value = machine.view.line(folder + name);
+    const auto value = machine.view.line(directory + name);
     if (value.is_absent()) return;
     if (!value.is_found()) return findings.add_unknown(name, value);
     const State state = value.value == good ? State::ok : value.value == other ? otherwise : State::unknown;

@@ -17,8 +17,8 @@ constexpr std::int64_t data_direct_device = 0x2100;  // a second function of Con
 void find_idle_adapters(const Machine& machine, Findings& findings) {
   const State without_use = machine.gpus.empty() ? State::info : State::fail;
   for (const std::string& address : machine.mellanox) {
-    const std::string folder = "/sys/bus/pci/devices/" + address;
-    const auto number = [&](const char* file) { return machine.view.number(folder + "/" + file).value; };
+    const std::string directory = "/sys/bus/pci/devices/" + address;
+    const auto number = [&](const char* file) { return machine.view.number(directory + "/" + file).value; };
     if (number("class") >> 16 != network_class) continue;
     if (number("device") == data_direct_device) continue;
     bool has_own = false;
@@ -28,8 +28,8 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
       has_sibling = has_sibling || adapter.pci.address.substr(0, 10) == address.substr(0, 10);
     }
     if (has_own) continue;
-    const auto driver = machine.view.resolved(folder + "/driver");
-    const bool is_virtual = machine.view.presence(folder + "/physfn") == Outcome::found;
+    const auto driver = machine.view.resolved(directory + "/driver");
+    const bool is_virtual = machine.view.presence(directory + "/physfn") == Outcome::found;
     if (driver.is_unknown()) {
       findings.add(State::unknown, address, driver.reason);
     } else if (driver.is_absent()) {

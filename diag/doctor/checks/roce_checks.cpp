@@ -18,8 +18,8 @@ namespace {
 
 struct RocePort {
   std::string subject;  ///< mlx5_0:1
-  std::string adapter;  ///< its folder
-  std::string folder;
+  std::string adapter;  ///< its directory
+  std::string directory;
   std::string number;
   std::string interface;  ///< of its addresses; "" if unknown
   topology::Fact<std::vector<Gid>> gids;
@@ -33,13 +33,13 @@ std::vector<RocePort> roce_ports_or_skip(const Machine& machine, Findings& findi
   const auto& adapters = adapters_or_skip(machine, findings);
   if (adapters.empty()) return ports;
   for (const Adapter& adapter : adapters) {
-    const auto numbers = view.names(adapter.folder + "/ports");
+    const auto numbers = view.names(adapter.directory + "/ports");
     if (!numbers.is_found()) findings.add(State::unknown, adapter.name, numbers.reason);
     for (const std::string& number : numbers.value) {
-      const std::string folder = adapter.folder + "/ports/" + number;
+      const std::string directory = adapter.directory + "/ports/" + number;
       const std::string subject = adapter.name + ":" + number;
-      const auto layer = view.line(folder + "/link_layer");
-      const auto state = view.line(folder + "/state");
+      const auto layer = view.line(directory + "/link_layer");
+      const auto state = view.line(directory + "/state");
       if (layer.is_found() && layer.value != "Ethernet") continue;
       has_ethernet = true;
       if (!layer.is_found() || !state.is_found()) {
@@ -47,7 +47,7 @@ std::vector<RocePort> roce_ports_or_skip(const Machine& machine, Findings& findi
       } else if (state.value.find("ACTIVE") == std::string::npos) {
         findings.add(State::skip, subject, "is not active: see nic.state");
       } else {
-        RocePort port{subject, adapter.folder, folder, number, "", read_gids(view, folder)};
+        RocePort port{subject, adapter.directory, directory, number, "", read_gids(view, directory)};
         for (const Gid& gid : port.gids.value) {
           if (port.interface.empty()) port.interface = gid.interface;
         }
@@ -241,11 +241,11 @@ const Advice advice_roce_qos = {
 namespace {
 
 /// Priorities with a 1: "3"; absent if the driver shows none.
-Fact<std::set<std::string>> enabled(const MachineView& view, const std::string& folder) {
-  const auto names = view.names(folder);
+Fact<std::set<std::string>> enabled(const MachineView& view, const std::string& directory) {
+  const auto names = view.names(directory);
   Fact<std::set<std::string>> priorities{names.outcome, {}, names.reason};
   for (const std::string& name : names.value) {
-    const auto value = view.number(folder + "/" + name);
+    const auto value = view.number(directory + "/" + name);
     if (!value.is_found()) return {Outcome::unreadable, {}, value.reason};
     if (value.value != 0) priorities.value.insert(name);
   }
@@ -262,14 +262,14 @@ void check_roce_qos(const Machine& machine, Findings& findings) {
       findings.add(State::unknown, port.subject, "its network interface is unknown");
       continue;
     }
-    const std::string folder = "/sys/class/net/" + port.interface;
-    const auto notifies = enabled(machine.view, folder + "/ecn/roce_np/enable");
-    const auto reacts = enabled(machine.view, folder + "/ecn/roce_rp/enable");
+    const std::string directory = "/sys/class/net/" + port.interface;
+    const auto notifies = enabled(machine.view, directory + "/ecn/roce_np/enable");
+    const auto reacts = enabled(machine.view, directory + "/ecn/roce_rp/enable");
     if (!notifies.is_found() || !reacts.is_found()) {
       findings.add(State::unknown, port.subject, notifies.is_found() ? reacts.reason : notifies.reason);
       continue;
     }
-    const auto trust = machine.view.line(folder + "/qos/trust");
+    const auto trust = machine.view.line(directory + "/qos/trust");
     const bool is_half = notifies.value != reacts.value;
     const bool is_off = notifies.value.empty();
     std::string command;
@@ -277,7 +277,7 @@ void check_roce_qos(const Machine& machine, Findings& findings) {
          {std::tuple{"roce_np", notifies.value, reacts.value}, std::tuple{"roce_rp", reacts.value, notifies.value}}) {
       for (const std::string& priority : other) {
         if (has.count(priority) == 0)
-          command += cli::format(" %s/ecn/%s/enable/%s", folder.c_str(), name, priority.c_str());
+          command += cli::format(" %s/ecn/%s/enable/%s", directory.c_str(), name, priority.c_str());
       }
     }
     findings.add(is_half  ? State::warn

@@ -8,7 +8,7 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-const char* const variables_folder = "/sys/firmware/efi/efivars";
+const char* const variables_directory = "/sys/firmware/efi/efivars";
 const char* const secure_boot_variable = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
 /// The modules required by GPUDirect that are not loaded: "nvidia, gdrdrv".
@@ -16,9 +16,9 @@ Fact<std::string> missing_modules(const Machine& machine) {
   Fact<std::string> missing;
   missing.outcome = Outcome::found;
   for (const char* name : {"nvidia", "gdrdrv"}) {
-    const auto folder = machine.view.node(std::string("/sys/module/") + name);
-    if (folder.is_unknown()) return {folder.outcome, "", folder.reason};
-    if (folder.is_absent()) missing.value += (missing.value.empty() ? "" : ", ") + std::string(name);
+    const auto directory = machine.view.node(std::string("/sys/module/") + name);
+    if (directory.is_unknown()) return {directory.outcome, "", directory.reason};
+    if (directory.is_absent()) missing.value += (missing.value.empty() ? "" : ", ") + std::string(name);
   }
   return missing;
 }
@@ -58,13 +58,14 @@ const Advice advice_sec_secureboot = {
 
 void check_sec_secureboot(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
-  const auto folder = machine.view.names(variables_folder);
-  if (folder.is_absent() && machine.view.presence("/sys/firmware/efi") == Outcome::absent) {
+  const auto directory = machine.view.names(variables_directory);
+  if (directory.is_absent() && machine.view.presence("/sys/firmware/efi") == Outcome::absent) {
     return findings.add(State::ok, "Secure Boot", "is off: this machine did not boot with UEFI");
   }
-  if (!folder.is_found() || folder.value.empty()) {
-    return findings.add(State::unknown, "Secure Boot",
-                        folder.is_found() ? std::string(variables_folder) + " is empty: not mounted" : folder.reason);
+  if (!directory.is_found() || directory.value.empty()) {
+    return findings.add(
+        State::unknown, "Secure Boot",
+        directory.is_found() ? std::string(variables_directory) + " is empty: not mounted" : directory.reason);
   }
   // Four bytes of attributes, then the value.
   const auto variable = machine.view.bytes(secure_boot_variable, 8);

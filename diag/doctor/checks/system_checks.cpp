@@ -43,19 +43,19 @@ const Advice advice_cpu_governor = {
       "processors: governor"}}};
 
 void check_cpu_governor(const Machine& machine, Findings& findings) {
-  const std::string folder = "/sys/devices/system/cpu/";
-  const auto names = machine.view.names(folder);
-  if (!names.is_found()) return findings.add(State::unknown, folder, names.reason);
+  const std::string directory = "/sys/devices/system/cpu/";
+  const auto names = machine.view.names(directory);
+  if (!names.is_found()) return findings.add(State::unknown, directory, names.reason);
   std::map<std::string, unsigned> governors;
   for (const std::string& name : names.value) {
     if (!name.starts_with("cpu") || name.find_first_not_of("0123456789", 3) != std::string::npos || name.size() == 3)
       continue;
-    const auto governor = machine.view.line(folder + name + "/cpufreq/scaling_governor");
+    const auto governor = machine.view.line(directory + name + "/cpufreq/scaling_governor");
     if (governor.is_unknown()) return findings.add_unknown(name, governor);
     if (governor.is_found()) ++governors[governor.value];
   }
   if (governors.empty()) return findings.add(State::skip, "", "no processor has a cpufreq/scaling_governor");
-  const auto driver = machine.view.line(folder + "cpu0/cpufreq/scaling_driver");
+  const auto driver = machine.view.line(directory + "cpu0/cpufreq/scaling_driver");
   const bool is_dynamic = driver.value == "intel_pstate" || driver.value == "amd-pstate-epp";
   for (const auto& [governor, count] : governors) {
     const State state = governor == "performance"               ? State::ok
@@ -170,7 +170,7 @@ std::string last_setting(const std::string& text, bool takes_comments) {
 
 void check_sys_removeipc(const Machine& machine, Findings& findings) {
   const std::vector<std::string> roots = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd"};
-  std::vector<std::string> folders;
+  std::vector<std::string> directories;
   std::string value = "yes", origin = "the default of systemd";
   bool has_main = false;
   const auto take = [&](const std::string& path, bool takes_comments) {
@@ -181,14 +181,14 @@ void check_sys_removeipc(const Machine& machine, Findings& findings) {
     return text.is_found();
   };
   for (const std::string& root : roots) {
-    folders.push_back(root + "/logind.conf.d");
+    directories.push_back(root + "/logind.conf.d");
     // The main file contains systemd's built-in default as a comment, which some distributions change.
     if (!has_main && take(root + "/logind.conf", true)) {
       has_main = true;
       take(root + "/logind.conf", false);
     }
   }
-  const auto files = drop_ins(machine.view, folders);
+  const auto files = drop_ins(machine.view, directories);
   if (!files.is_found()) findings.add_unknown("logind.conf.d", files);
   for (const std::string& path : files.value) take(path, false);
   if (!findings.all().empty()) return;

@@ -70,9 +70,9 @@ std::string data_direct_near(const Machine& machine, const TopologyFacts& facts,
   if (gpu.bridges.size() < 2) return "";
   const std::string above = facts.tree.bridges[gpu.bridges[gpu.bridges.size() - 2]].name + "/";
   for (const std::string& name : machine.mellanox) {
-    const std::string folder = "/sys/bus/pci/devices/" + name;
-    if (machine.view.number(folder + "/class").value != data_direct_class) continue;
-    if (machine.view.resolved(folder).value.find("/" + above) != std::string::npos) return name;
+    const std::string directory = "/sys/bus/pci/devices/" + name;
+    if (machine.view.number(directory + "/class").value != data_direct_class) continue;
+    if (machine.view.resolved(directory).value.find("/" + above) != std::string::npos) return name;
   }
   return "";
 }

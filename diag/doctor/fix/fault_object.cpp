@@ -22,14 +22,14 @@ void put(FaultObject& object, const char* placeholder, const std::string& value)
 
 /// The Ethernet interface of an adapter's port (1, 2, ...). "" if there is none, or if several are possible.
 std::string interface_of(const Adapter& adapter, const std::string& port, const MachineView& view) {
-  const std::string folder = adapter.folder + "/device/net/";
+  const std::string directory = adapter.directory + "/device/net/";
   std::vector<std::string> found;
   std::vector<std::string> of_port;
-  for (const std::string& name : view.names(folder).value) {
-    const auto type = view.number(folder + name + "/type");
+  for (const std::string& name : view.names(directory).value) {
+    const auto type = view.number(directory + name + "/type");
     if (!type.is_found() || type.value != ethernet) continue;
     found.push_back(name);
-    const auto index = view.number(folder + name + "/dev_port");
+    const auto index = view.number(directory + name + "/dev_port");
     if (index.is_found() && index.value + 1 == std::strtol(port.c_str(), nullptr, 10)) of_port.push_back(name);
   }
   if (found.size() == 1) return found.front();

@@ -20,5 +20,5 @@ expect 0 "skipped: qemu-system-x86_64 is not installed" 'message="SKIP_NO_MACHIN
 expect 0 "skipped: qemu-system-x86_64" 'status="notrun"' /usr/bin/env GDRKIT_REQUIRE=gpu "${run[@]}" "$scratch/results"
 expect 1 "FAIL required (GDRKIT_REQUIRE), but: qemu-system-x86_64" 'status="fail"' \
   /usr/bin/env GDRKIT_REQUIRE=gpu,kernel "${run[@]}" "$scratch/results"
-expect 2 "missing folder for the JUnit files" "" "${run[@]}"
+expect 2 "missing directory for the JUnit files" "" "${run[@]}"
 expect 2 "unknown option '--ful'" "" "${run[@]}" --ful "$scratch/results"

@@ -22,7 +22,7 @@ expect_for() { # sed script, rc, fragment
 }
 
 expect 2 "usage:"
-expect 2 "cannot read the folder" "$scratch/nowhere"
+expect 2 "cannot read the directory" "$scratch/nowhere"
 mkdir "$scratch/empty"
 expect 2 "no nv-p2p.h found" "$scratch/empty"
 plant same ''

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-installed=${GDRKIT_KERNEL_INSTALLED:?must be set to the folder with the unpacked packages}
+installed=${GDRKIT_KERNEL_INSTALLED:?must be set to the directory with the unpacked packages}
 program=$1
 compiler=${CC:-gcc}
 

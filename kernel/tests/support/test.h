@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests that run inside the virtual machine. All sources of a folder become one static program. Each TEST runs in its
+ * Tests that run inside the virtual machine. All sources of a directory become one static program. Each TEST runs in its
  * own process with a time limit. A test fails on:
  *   - a failed CHECK, a signal, or its time limit;
  *   - a pin, DMA mapping or allocation that it leaks in the fake provider;

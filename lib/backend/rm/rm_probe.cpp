@@ -25,7 +25,7 @@ int query_version(driver::System& system, int control_fd, CheckVersion* reply) n
   return result;
 }
 
-/// For containers whose /proc lacks the driver's folder: reads the version from the control node.
+/// For containers whose /proc lacks the driver's directory: reads the version from the control node.
 base::Result<std::string> version_of_node(driver::System& system, int read_error) {
   if (system.access(control_node, F_OK) == -ENOENT) {
     return base::fail(

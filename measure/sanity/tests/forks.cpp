@@ -20,10 +20,10 @@ namespace {
 
 int open_descriptors() {
   int count = 0;
-  DIR* folder = ::opendir("/proc/self/fd");
-  SANITY_CHECK(folder != nullptr, "cannot list this process's descriptors");
-  while (::readdir(folder) != nullptr) ++count;
-  ::closedir(folder);
+  DIR* directory = ::opendir("/proc/self/fd");
+  SANITY_CHECK(directory != nullptr, "cannot list this process's descriptors");
+  while (::readdir(directory) != nullptr) ++count;
+  ::closedir(directory);
   return count;
 }
 

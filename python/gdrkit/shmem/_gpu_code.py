@@ -13,7 +13,7 @@ _INCLUDE = os.path.join(_PACKAGE, "include")
 
 
 def include_path() -> list[str]:
-    """Returns the folders of headers for NVRTC, as `-I` options name them.
+    """Returns the directories of headers for NVRTC, as `-I` options name them.
 
     The first holds `gdrkit/shmem_device.cuh`, the second what NVRTC lacks of the C and C++ standard headers.
     """

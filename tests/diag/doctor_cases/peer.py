@@ -14,7 +14,7 @@ LINUX_CHECKS = {"dmabuf.kernel", "dmabuf.p2pdma", "rdma.stack"}
 KALLSYMS, STACK = "/proc/kallsyms", "0 T printk\n0 T ib_register_client\t[ib_core]\n"
 DISAGREES = {"/gdrkit/kernel_log": m.kernel_log("nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client")}
 GONE = ({"peer.any"} | MODULE_CHECKS | LINUX_CHECKS) - {"peer.symbols"}
-FOLDER = m.VERBS.rsplit("/", 1)[0]
+DIRECTORY = m.VERBS.rsplit("/", 1)[0]
 HANGS = {"peer.any", "rdma.stack"}
 DIRECT = {"acs.datadirect", "iommu.groups"}
 FILES_ALONE = {verbs.PATH: None}
@@ -71,16 +71,16 @@ CASES = {
     "dmabuf.verbs": [
         ({**FILES_ALONE, m.VERBS: elf.library("ibv_open_device@IBVERBS_1.1")}, "warn", set()),
         ({**FILES_ALONE, m.VERBS: elf.library("ibv_reg_dmabuf_mr@OTHER")}, "warn", set()),
-        ({**FILES_ALONE, m.VERBS: None, FOLDER + "/libibverbs.so.1": None}, "warn", set()),
+        ({**FILES_ALONE, m.VERBS: None, DIRECTORY + "/libibverbs.so.1": None}, "warn", set()),
         ({**FILES_ALONE, "/etc/ld.so.conf.d/ofed.conf": "# ours\n/opt/ofed/lib\n", "/opt/ofed/lib/libibverbs.so.1": elf.library("a@B")},
          "warn", set()),
         ({m.NIC + "/device": "0x2100\n"}, "warn", DIRECT),
-        ({m.NIC + "/device": "0x2100\n", FOLDER + "/libmlx5.so.1": elf.library("mlx5dv_reg_dmabuf_mr@MLX5_1.25")}, "ok",
+        ({m.NIC + "/device": "0x2100\n", DIRECTORY + "/libmlx5.so.1": elf.library("mlx5dv_reg_dmabuf_mr@MLX5_1.25")}, "ok",
          DIRECT),
         ({**FILES_ALONE, m.VERBS: b"\x7fELF" + bytes(60)}, "unknown", set()),
         ({**FILES_ALONE, m.VERBS: elf.library("ibv_reg_dmabuf_mr@IBVERBS_1.12")[:200]}, "unknown", set()),
         ({**FILES_ALONE, m.VERBS: BAD}, "unknown", set()),
-        ({**FILES_ALONE, m.VERBS: None, FOLDER: BAD, FOLDER + "/libibverbs.so.1": None}, "unknown", {"drv.match"}),
+        ({**FILES_ALONE, m.VERBS: None, DIRECTORY: BAD, DIRECTORY + "/libibverbs.so.1": None}, "unknown", {"drv.match"}),
         # libibverbs' result takes precedence over the files
         ({m.VERBS: elf.library("a@B")}, "ok", set()),
         (_answers(mlx5_0=True, mlx5_1=False), "info", set()),

@@ -38,7 +38,7 @@ void expect_refusal(const std::string& bytes, const std::string& words) {
   EXPECT_EQ(sentence.rfind("cannot read the recording x.tar", 0), 0u) << sentence;
 }
 
-TEST(ArchiveTree, ReadsLikeAFolder) {
+TEST(ArchiveTree, ReadsLikeADirectory) {
   const MachineView view = view_of(TarBytes()
                                        .add({"./sys/bus/", '5'})
                                        .file("./sys/bus/a", "0x1f\n")
@@ -76,7 +76,7 @@ TEST(ArchiveTree, ReadsLikeAFolder) {
   EXPECT_EQ(device.value.group, 44u);
 }
 
-TEST(ArchiveTree, ReadsPartsOfALargeFileLikeAFolder) {
+TEST(ArchiveTree, ReadsPartsOfALargeFileLikeADirectory) {
   const MachineView machine = view_of(TarBytes().file("a", std::string(200000, 'x') + "words").bytes());
   EXPECT_EQ(machine.bytes_at("/a", 200001, 3).value, (std::vector<std::uint8_t>{'o', 'r', 'd'}));
   EXPECT_TRUE(machine.bytes_at("/a", 200005, 3).value.empty());
@@ -86,23 +86,23 @@ TEST(ArchiveTree, ReadsPartsOfALargeFileLikeAFolder) {
 }
 
 TEST(ArchiveTree, ReadsLongNamesOfEachKind) {
-  const std::string folder = std::string(140, 'f');
-  const std::string name = folder + "/" + std::string(60, 'n');
+  const std::string directory = std::string(140, 'f');
+  const std::string name = directory + "/" + std::string(60, 'n');
   TarBytes tar;
-  tar.add({std::string(60, 'u'), '0', "", folder}, "ustar");
+  tar.add({std::string(60, 'u'), '0', "", directory}, "ustar");
   tar.pax("path", name).file("cut", "pax");
   tar.pax("linkpath", "/" + name).link("to-pax", "cut");
   tar.add({"././@LongLink", 'L'}, name + "/gnu" + std::string(1, '\0')).file("cut", "never");
   EXPECT_NE(refusal(tar.bytes()).find("whose parent is not a directory"), std::string::npos);
   TarBytes good;
-  good.add({std::string(60, 'u'), '0', "", folder}, "ustar");
+  good.add({std::string(60, 'u'), '0', "", directory}, "ustar");
   good.pax("path", name).file("cut", "pax");
   good.pax("linkpath", "/" + name).link("to-pax", "cut");
-  good.add({"././@LongLink", 'L'}, folder + "/gnu" + std::string(1, '\0')).file("cut", "gnu");
-  good.add({"././@LongLink", 'K'}, "/" + folder + "/gnu" + std::string(1, '\0')).link("to-gnu", "cut");
+  good.add({"././@LongLink", 'L'}, directory + "/gnu" + std::string(1, '\0')).file("cut", "gnu");
+  good.add({"././@LongLink", 'K'}, "/" + directory + "/gnu" + std::string(1, '\0')).link("to-gnu", "cut");
   good.add({"old", '0', "", "times-of-gnu", "ustar  "}, "old");
   const MachineView view = view_of(good.bytes());
-  EXPECT_EQ(view.text("/" + folder + "/" + std::string(60, 'u')).value, "ustar");
+  EXPECT_EQ(view.text("/" + directory + "/" + std::string(60, 'u')).value, "ustar");
   EXPECT_EQ(view.text("/" + name).value, "pax");
   EXPECT_EQ(view.text("/to-pax").value, "pax");
   EXPECT_EQ(view.text("/to-gnu").value, "gnu");
@@ -154,9 +154,9 @@ TEST(ArchiveTree, LimitsDepthAndFileCount) {
 }
 
 TEST(ArchiveTree, OpensOnlyFilesAndPipes) {
-  const WrittenMachine folder;
-  folder.put("/x.tar", TarBytes().file("a", "in a file").bytes());
-  const std::string path = folder.root() + "/x.tar";
+  const WrittenMachine directory;
+  directory.put("/x.tar", TarBytes().file("a", "in a file").bytes());
+  const std::string path = directory.root() + "/x.tar";
   const auto view = MachineView::open(path);
   ASSERT_TRUE(view.has_value()) << view.error().text();
   EXPECT_EQ(view->text("/a").value, "in a file");

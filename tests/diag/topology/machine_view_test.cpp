@@ -65,7 +65,7 @@ TEST_F(MachineViewTest, ReadsTextLinesNumbersNamesAndBytes) {
   EXPECT_FALSE(machine.is_live());
 }
 
-TEST_F(MachineViewTest, SeesChangedFilesAndRecreatedFolders) {
+TEST_F(MachineViewTest, SeesChangedFilesAndRecreatedDirectories) {
   put("/a/b/file", "1");
   const MachineView machine = view();
   EXPECT_EQ(machine.number("/a/b/file").value, 1);
@@ -107,7 +107,7 @@ TEST_F(MachineViewTest, DistinguishesAbsentUnreadableAndMalformed) {
   put("/gdrkit-recording", "# what a copy lacks\nunreadable /refused\nunreadable /closed\n");
   const MachineView machine = view();
   EXPECT_EQ(machine.text("/none").outcome, Outcome::absent);
-  EXPECT_EQ(machine.text("/empty/below").outcome, Outcome::absent) << "a file is not a folder";
+  EXPECT_EQ(machine.text("/empty/below").outcome, Outcome::absent) << "a file is not a directory";
   EXPECT_EQ(machine.text("/refused").outcome, Outcome::unreadable);
   EXPECT_EQ(machine.names("/closed/below").outcome, Outcome::unreadable);
   EXPECT_EQ(machine.names("/").value, (std::vector<std::string>{"binary", "closed", "empty", "fits", "gdrkit-recording",
@@ -118,8 +118,8 @@ TEST_F(MachineViewTest, DistinguishesAbsentUnreadableAndMalformed) {
   EXPECT_EQ(machine.number("/words").outcome, Outcome::malformed);
   EXPECT_EQ(machine.text("/large").outcome, Outcome::malformed);
   EXPECT_EQ(machine.text("/fits").outcome, Outcome::found);
-  EXPECT_EQ(machine.text("/").outcome, Outcome::malformed) << "a folder is not a file";
-  EXPECT_EQ(machine.names("/empty").outcome, Outcome::malformed) << "a file is not a folder";
+  EXPECT_EQ(machine.text("/").outcome, Outcome::malformed) << "a directory is not a file";
+  EXPECT_EQ(machine.names("/empty").outcome, Outcome::malformed) << "a file is not a directory";
   EXPECT_NE(machine.text("/large").reason.find("/large: is larger"), std::string::npos);
 }
 
@@ -150,7 +150,7 @@ TEST_F(MachineViewTest, ResolvesLinksLikeTheMachine) {
   EXPECT_EQ(machine.names("/sys/bus/pci/devices/0000:01:00.0/..").value, std::vector<std::string>{"0000:01:00.0"});
 }
 
-TEST_F(MachineViewTest, TerminatesInLoopsAndDeepFolders) {
+TEST_F(MachineViewTest, TerminatesInLoopsAndDeepDirectories) {
   link("/a", "b");
   link("/b", "a");
   link("/loop", "loop/loop");
@@ -170,7 +170,7 @@ TEST_F(MachineViewTest, InspectsNodesWithoutOpeningThem) {
   files::create_directory(root() + "/dev");
   const MachineView machine = view();
   EXPECT_EQ(machine.node("/file").value.kind, NodeKind::file);
-  EXPECT_EQ(machine.node("/").value.kind, NodeKind::folder);
+  EXPECT_EQ(machine.node("/").value.kind, NodeKind::directory);
   // Opening a pipe without a writer would block forever.
   EXPECT_EQ(machine.text("/pipe").outcome, Outcome::malformed);
   EXPECT_EQ(machine.node("/pipe").value.kind, NodeKind::other);

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Measures the slowdown of a matrix product while the mover stays on the GPU, and while it moves data.
 
-usage: gemm_beside_mover.py PACKAGE_FOLDER    PACKAGE_FOLDER contains the Python package gdrkit: build/python
+usage: gemm_beside_mover.py PACKAGE_DIRECTORY    PACKAGE_DIRECTORY contains the Python package gdrkit: build/python
 PyTorch's 8192^3 bf16 product (cuBLAS) runs alone, with an idle resident mover, and with 10 GB/s of 256 KiB reads. Short
 rounds alternate, because the GPU's power changes all of them from second to second. A loss is the median over the
 rounds, with its 95 % confidence interval. It is relative to the mean of the rounds alone before and after.
@@ -97,7 +97,7 @@ def persistent_product(torch, a, b, c):
     return product
 
 
-def main(package_folder):
+def main(package_directory):
     try:
         import torch
     except ImportError:
@@ -106,7 +106,7 @@ def main(package_folder):
     if not torch.cuda.is_available():
         print("PyTorch found no GPU")
         return 77
-    sys.path.insert(0, package_folder)
+    sys.path.insert(0, package_directory)
     import gdrkit
     sys.setswitchinterval(1e-5)
     a, b = (torch.randn(SIZE, SIZE, device="cuda", dtype=torch.bfloat16) for _ in range(2))

@@ -4,7 +4,7 @@
 """NCCL with the drop-in library: two ranks on one GPU over loopback. Checks the sums and that NCCL reports GDRCopy as
 enabled.
 
-usage: nccl_two_ranks.py LIBRARY_FOLDER
+usage: nccl_two_ranks.py LIBRARY_DIRECTORY
 """
 import os
 import re
@@ -32,9 +32,9 @@ def rank_main(rank):
     dist.destroy_process_group()
 
 
-def environment_for(rank, library_folder):
+def environment_for(rank, library_directory):
     environment = dict(os.environ)
-    environment["LD_LIBRARY_PATH"] = library_folder + ":" + environment.get("LD_LIBRARY_PATH", "")
+    environment["LD_LIBRARY_PATH"] = library_directory + ":" + environment.get("LD_LIBRARY_PATH", "")
     environment.update(NCCL_HOSTID=f"host{rank}", NCCL_NET="Socket", NCCL_SOCKET_IFNAME="lo", NCCL_P2P_DISABLE="1",
                        NCCL_SHM_DISABLE="1", NCCL_IB_DISABLE="1", NCCL_GDRCOPY_ENABLE="1", NCCL_DEBUG="INFO",
                        NCCL_DEBUG_SUBSYS="INIT,NET,ENV", MASTER_ADDR="127.0.0.1", MASTER_PORT="29511")
@@ -48,8 +48,8 @@ def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    folder = os.path.abspath(sys.argv[1])
-    ranks = [subprocess.Popen([sys.executable, __file__, folder, str(rank)], env=environment_for(rank, folder),
+    directory = os.path.abspath(sys.argv[1])
+    ranks = [subprocess.Popen([sys.executable, __file__, directory, str(rank)], env=environment_for(rank, directory),
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for rank in range(2)]
     texts = []
     for process in ranks:
@@ -63,7 +63,7 @@ def main():
         found = re.findall(r".*(?:GDRCOPY|via NET|NCCL version|correct sums|libgdrapi).*", text)
         print("\n".join(found) if passed else text)
         enabled = "GDRCOPY enabled library 2.6 driver 2.6" in text
-        ours = any(folder in line for line in text.splitlines() if "loaded" in line)
+        ours = any(directory in line for line in text.splitlines() if "loaded" in line)
         if not (enabled and ours):
             print(f"rank {rank}: GDRCopy {'enabled' if enabled else 'NOT reported enabled'}, {'our' if ours else 'NOT our'} library")
             passed = False

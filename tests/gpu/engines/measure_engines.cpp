@@ -278,7 +278,7 @@ int main(int count, char**) try {
   if (count > 1) {
     std::printf(
         "usage: measure_engines\nThe automatic choice uses the profile that \"gdrkit tune\" wrote to the user's cache "
-        "folder (XDG_CACHE_HOME), or else the built-in table.\n");
+        "directory (XDG_CACHE_HOME), or else the built-in table.\n");
     return 2;
   }
   return gdrkit::tests::run();

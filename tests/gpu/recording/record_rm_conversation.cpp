@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Records the calls of the rm backend to this machine's driver and libcuda: one file for each flow, in
-// <folder>/<driver>-<gpu>/. Exits with 77 if there is no GPU.
+// <directory>/<driver>-<gpu>/. Exits with 77 if there is no GPU.
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -92,7 +92,7 @@ class Machine {
   }
 
   [[nodiscard]] std::size_t gpus() const { return devices_.size(); }
-  [[nodiscard]] std::string folder_name() const {
+  [[nodiscard]] std::string directory_name() const {
     std::string name = driver_ + "-" + devices_.front()->identity().name;
     for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : '-';
     return name;
@@ -160,14 +160,14 @@ class Machine {
   Conversation description_;
 };
 
-int record_all(const char* folder) {
+int record_all(const char* directory) {
   const auto count = platform::cuda_device_count();
   if (!count || *count == 0) {
     std::fprintf(stderr, "no GPU: %s\n", count ? "CUDA found none" : count.error().text());
     return cannot_run_here;
   }
   Machine machine;
-  const std::filesystem::path target = std::filesystem::path(folder) / machine.folder_name();
+  const std::filesystem::path target = std::filesystem::path(directory) / machine.directory_name();
   std::filesystem::create_directories(target);
   int failures = 0;
   for (const Flow& flow : recorded_flows()) {
@@ -194,7 +194,7 @@ int record_all(const char* folder) {
 
 int main(int count, char** arguments) {
   if (count != 2) {
-    std::fprintf(stderr, "usage: record_rm_conversation FOLDER\n");
+    std::fprintf(stderr, "usage: record_rm_conversation DIRECTORY\n");
     return 2;
   }
   try {

@@ -258,19 +258,19 @@ TEST_F(ShortCopies, DoNotWaitForAMoverThatEnded) {
 }
 
 TEST_F(ShortCopies, CpuCopiesOfOrdinaryMemoryDoNotQueryTheAllocation) {
-  std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::string directory = testing::TempDir() + "engine_path_test_XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   const driver::CudaCalls calls = calls_that_count_launches();
-  const auto file = tests::value_or_throw(Engines(*backend, "", &calls, limits, folder).profile_path(0));
+  const auto file = tests::value_or_throw(Engines(*backend, "", &calls, limits, directory).profile_path(0));
   std::ofstream(file) << "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\n"
                          "from_device ordinary 0 mover cpu\nto_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
-  Engines engines(*backend, "", &calls, limits, folder);
+  Engines engines(*backend, "", &calls, limits, directory);
   const auto path = tests::value_or_throw(engines.open_path(span(), "automatic"));
   EXPECT_EQ(questions_of(*path, 4096), 1);
   ASSERT_TRUE(tests::succeeded(buffer->free()));
   EXPECT_EQ(questions_of(*path, 8192), 2) << "the pin keeps it for the CPU";
   EXPECT_EQ(path_launches, 0);
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(PathTest, CachesThePinnedBufferOfTheLastCopy) {
@@ -341,15 +341,15 @@ TEST_F(PathTest, CachedPinnedMemoryIsOrdinaryInAnotherContext) {
 }
 
 /// A profile in which the CPU performs no copy, then the same profile damaged.
-TEST_F(PathTest, ProfileInTheCacheFolderReplacesTheTable) {
-  std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+TEST_F(PathTest, ProfileInTheCacheDirectoryReplacesTheTable) {
+  std::string directory = testing::TempDir() + "engine_path_test_XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   const driver::CudaCalls calls = calls_that_record_targets();
   const auto new_engines = [&] {
-    return std::make_unique<Engines>(*backend, "", &calls, fakes::patient_limits(), folder);
+    return std::make_unique<Engines>(*backend, "", &calls, fakes::patient_limits(), directory);
   };
   const auto file = tests::value_or_throw(new_engines()->profile_path(0));
-  EXPECT_EQ(file.find(folder + "/engines-01234567"), 0u) << file;
+  EXPECT_EQ(file.find(directory + "/engines-01234567"), 0u) << file;
   EXPECT_EQ(file.substr(file.size() - 6), "-13030");
   const std::string text =
       "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\nfrom_device ordinary 0 copy_engine copy_engine\n"
@@ -362,7 +362,7 @@ TEST_F(PathTest, ProfileInTheCacheFolderReplacesTheTable) {
     EXPECT_EQ(use(*path, {100}), "");
     EXPECT_EQ(last_target != nullptr, is_whole);
   }
-  std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(directory);
 }
 
 /// Memory of no context, such as a peer's that was imported for device 1 alone.
@@ -397,7 +397,7 @@ TEST_F(PathTest, CopiesImportedMemoryByTheDeviceWithAccess) {
   EXPECT_EQ(use(*path, {100, 5000}), "");
 }
 
-TEST_F(PathTest, UsesNoProfileWithoutAFolder) {
+TEST_F(PathTest, UsesNoProfileWithoutADirectory) {
   EXPECT_TRUE(tests::failed(engines_on(&fakes::emulated_cuda())->profile_path(0), ENOENT));
 }
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# cmake -DSOURCE=... -DFOLDER=... -P: for which GPUs GPU kernels are compiled, by what nvcc and nvidia-smi print.
+# cmake -DSOURCE=... -DDIRECTORY=... -P: for which GPUs GPU kernels are compiled, by what nvcc and nvidia-smi print.
 cmake_minimum_required(VERSION 3.22)
 list(APPEND CMAKE_MODULE_PATH ${SOURCE}/cmake)
 include(GdrkitGpuArchitectures)
-file(REMOVE_RECURSE ${FOLDER})
+file(REMOVE_RECURSE ${DIRECTORY})
 
 function(write_program path text)
   file(WRITE ${path} "#!/bin/sh\n${text}\n")
@@ -13,12 +13,12 @@ endfunction()
 
 # expect(gpus-in-/proc text-of-nvidia-smi expected-architectures): "FAILS" is an nvidia-smi that ends with 1.
 function(expect gpus smi expected)
-  set(GDRKIT_NVIDIA_PROC ${FOLDER}/proc)
+  set(GDRKIT_NVIDIA_PROC ${DIRECTORY}/proc)
   file(REMOVE_RECURSE ${GDRKIT_NVIDIA_PROC})
   foreach(gpu IN LISTS gpus)
     file(WRITE ${GDRKIT_NVIDIA_PROC}/gpus/${gpu}/information "Model: GPU\n")
   endforeach()
-  set(GDRKIT_NVIDIA_SMI ${FOLDER}/nvidia-smi)
+  set(GDRKIT_NVIDIA_SMI ${DIRECTORY}/nvidia-smi)
   if(smi STREQUAL "FAILS")
     write_program(${GDRKIT_NVIDIA_SMI} "exit 1")
   else()
@@ -31,7 +31,7 @@ function(expect gpus smi expected)
   endif()
 endfunction()
 
-set(GDRKIT_NVCC ${FOLDER}/nvcc)
+set(GDRKIT_NVCC ${DIRECTORY}/nvcc)
 write_program(${GDRKIT_NVCC}
   "for n in 50 61 70 75 80 86 90 100 103 120; do echo compute_$n; done")
 gdrkit_find_gpu_architectures(all why)

@@ -31,7 +31,7 @@ struct Ended {
 };
 
 /// Leaks are not checked in the programs, because libpmix leaks. TMPDIR: two concurrent mpirun of Open MPI make the
-/// same session folder, and one fails. The agents: Open MPI requires an ssh client, which PEs of this machine do not
+/// same session directory, and one fails. The agents: Open MPI requires an ssh client, which PEs of this machine do not
 /// use.
 Ended run_command(const std::string& command) {
   Ended ended;

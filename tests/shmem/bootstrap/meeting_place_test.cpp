@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PEs of several containers on one machine: a stated host id, and a folder for their sockets.
+// PEs of several containers on one machine: a stated host id, and a directory for their sockets.
 #include "shmem/bootstrap/meeting_place.hpp"
 
 #include <fcntl.h>
@@ -26,13 +26,13 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-/// A private folder, removed at the end.
-class Folder {
+/// A private directory, removed at the end.
+class Directory {
  public:
-  Folder() { path_ = ::mkdtemp(name_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
+  Directory() { path_ = ::mkdtemp(name_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  ~Directory() { std::filesystem::remove_all(path_); }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_empty() const { return std::filesystem::is_empty(path_); }
 
@@ -42,14 +42,14 @@ class Folder {
 };
 
 /// For each PE, the PEs on its machine, "{ 0, 2 }", or its error. Each PE of `apart` has its own network namespace.
-std::vector<std::string> meet(int n_pes, const std::string& folder, const std::string& host_id,
+std::vector<std::string> meet(int n_pes, const std::string& directory, const std::string& host_id,
                               std::vector<int> apart = {}, int* refused = nullptr) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const bool is_apart = std::find(apart.begin(), apart.end(), exchange.pe()) != apart.end();
     if (is_apart && ::unshare(CLONE_NEWNET) != 0) *refused = errno;
-    auto place = bootstrap::MeetingPlace::open(folder);
+    auto place = bootstrap::MeetingPlace::open(directory);
     if (!place) return end_of(place);
-    auto machine = node::read_machine_name({host_id, !folder.empty()});
+    auto machine = node::read_machine_name({host_id, !directory.empty()});
     if (!machine) return end_of(machine);
     auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
     if (!node) return end_of(node);
@@ -57,16 +57,16 @@ std::vector<std::string> meet(int n_pes, const std::string& folder, const std::s
   });
 }
 
-TEST(MeetingPlace, SharedFolderConnectsNetworkNamespaces) {
-  const Folder folder;
+TEST(MeetingPlace, SharedDirectoryConnectsNetworkNamespaces) {
+  const Directory directory;
   int refused = 0;
-  const auto ends = meet(3, folder.path(), "", {1, 2}, &refused);
+  const auto ends = meet(3, directory.path(), "", {1, 2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
   EXPECT_THAT(ends, Each(std::string("{ 0, 1, 2 }")));
-  EXPECT_TRUE(folder.is_empty());
+  EXPECT_TRUE(directory.is_empty());
 }
 
-TEST(MeetingPlace, RejectsNetworkNamespacesWithoutASharedFolder) {
+TEST(MeetingPlace, RejectsNetworkNamespacesWithoutASharedDirectory) {
   int refused = 0;
   const auto ends = meet(3, "", "node 7", {2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
@@ -74,9 +74,9 @@ TEST(MeetingPlace, RejectsNetworkNamespacesWithoutASharedFolder) {
                                      "Connection refused", "GDRKIT_SHMEM_SOCKET_DIR")));
 }
 
-TEST(MeetingPlace, RejectsDifferentFolders) {
-  const Folder one;
-  const Folder other;
+TEST(MeetingPlace, RejectsDifferentDirectories) {
+  const Directory one;
+  const Directory other;
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     auto place = bootstrap::MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
     return end_of(node::join_node(*node::read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
@@ -105,9 +105,9 @@ TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
 }
 
 TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
-  const Folder folder;
+  const Directory directory;
   const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
-    auto place = bootstrap::MeetingPlace::open(folder.path());
+    auto place = bootstrap::MeetingPlace::open(directory.path());
     const auto machine = node::read_machine_name({exchange.pe() % 2 == 0 ? "even" : "odd", true});
     auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
     return node ? std::to_string((*node)->pes().front()) : end_of(node);
@@ -121,55 +121,55 @@ TEST(MeetingPlace, RejectsHostIdsLongerThan39Characters) {
   EXPECT_THAT(end_of(name), failed_with(EINVAL, "the name has 40 characters; use at most 39"));
 }
 
-TEST(MeetingPlace, TwoJobsShareAFolder) {
-  const Folder folder;
+TEST(MeetingPlace, TwoJobsShareADirectory) {
+  const Directory directory;
   std::vector<std::string> first;
-  std::thread other([&] { first = meet(4, folder.path(), "node"); });
-  const auto second = meet(4, folder.path(), "node");
+  std::thread other([&] { first = meet(4, directory.path(), "node"); });
+  const auto second = meet(4, directory.path(), "node");
   other.join();
   EXPECT_THAT(first, Each(std::string("{ 0, 1, 2, 3 }")));
   EXPECT_THAT(second, Each(std::string("{ 0, 1, 2, 3 }")));
-  EXPECT_TRUE(folder.is_empty());
+  EXPECT_TRUE(directory.is_empty());
 }
 
-TEST(MeetingPlace, RejectsAFolderThatOtherUsersCanEnter) {
-  const Folder folder;
+TEST(MeetingPlace, RejectsADirectoryThatOtherUsersCanEnter) {
+  const Directory directory;
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
-    ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
-    EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
+    ASSERT_EQ(::chmod(directory.path().c_str(), mode), 0);
+    EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path())),
                 failed_with(EPERM, "the mode of the directory gives other users access"));
   }
-  ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
-  EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0700), 0);
+  EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(directory.path())), "");
 }
 
-TEST(MeetingPlace, RejectsAFolderOfAnotherUser) {
-  const Folder folder;
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
-  ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
+TEST(MeetingPlace, RejectsADirectoryOfAnotherUser) {
+  const Directory directory;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory to another user";
+  ASSERT_EQ(::chown(directory.path().c_str(), 65534, 65534), 0);
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path())),
               failed_with(EPERM, "the directory belongs to user 65534, but this process runs as user 0"));
 }
 
-TEST(MeetingPlace, RejectsPathsThatAreNotFolders) {
-  const Folder folder;
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/missing")), failed_with(ENOENT));
-  std::ofstream(folder.path() + "/file") << "text";
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/file")), failed_with(ENOTDIR));
+TEST(MeetingPlace, RejectsPathsThatAreNotDirectories) {
+  const Directory directory;
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path() + "/missing")), failed_with(ENOENT));
+  std::ofstream(directory.path() + "/file") << "text";
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path() + "/file")), failed_with(ENOTDIR));
 }
 
 TEST(MeetingPlace, SupportsPathsLongerThanASocketAddress) {
-  const Folder folder;
-  const std::string deep = folder.path() + "/" + std::string(120, 'd');
+  const Directory directory;
+  const std::string deep = directory.path() + "/" + std::string(120, 'd');
   ASSERT_EQ(::mkdir(deep.c_str(), 0700), 0);
   EXPECT_THAT(meet(2, deep, ""), Each(std::string("{ 0, 1 }")));
 }
 
-/// A socket of that name in the folder, last changed `age_s` seconds ago. It listens while the result lives.
-base::UniqueFd left_over(const Folder& folder, const std::string& name, int age_s) {
+/// A socket of that name in the directory, last changed `age_s` seconds ago. It listens while the result lives.
+base::UniqueFd left_over(const Directory& directory, const std::string& name, int age_s) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = folder.path() + "/" + name;
+  const std::string path = directory.path() + "/" + name;
   std::strcpy(address.sun_path, path.c_str());
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
   EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
@@ -180,17 +180,17 @@ base::UniqueFd left_over(const Folder& folder, const std::string& name, int age_
   return socket;
 }
 
-/// A live socket of another machine refuses connections from this one: in a folder of a network's file system a job
+/// A live socket of another machine refuses connections from this one: in a directory of a network's file system a job
 /// that waits for its last PE loses it, unless only sockets are removed that are older than any start of a job.
 TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
   constexpr int two_days_s = 2 * 24 * 60 * 60;
-  const Folder folder;
-  left_over(folder, "gdrkit-shmem-old", two_days_s);
-  left_over(folder, "gdrkit-shmem-of-another-machine", 3600);
-  left_over(folder, "another-program", two_days_s);
-  const base::UniqueFd live = left_over(folder, "gdrkit-shmem-live", two_days_s);
-  EXPECT_THAT(meet(2, folder.path(), ""), Each(std::string("{ 0, 1 }")));
-  const auto exists = [&](const char* name) { return std::filesystem::exists(folder.path() + "/" + name); };
+  const Directory directory;
+  left_over(directory, "gdrkit-shmem-old", two_days_s);
+  left_over(directory, "gdrkit-shmem-of-another-machine", 3600);
+  left_over(directory, "another-program", two_days_s);
+  const base::UniqueFd live = left_over(directory, "gdrkit-shmem-live", two_days_s);
+  EXPECT_THAT(meet(2, directory.path(), ""), Each(std::string("{ 0, 1 }")));
+  const auto exists = [&](const char* name) { return std::filesystem::exists(directory.path() + "/" + name); };
   EXPECT_FALSE(exists("gdrkit-shmem-old"));
   EXPECT_TRUE(exists("gdrkit-shmem-of-another-machine"));
   EXPECT_TRUE(exists("gdrkit-shmem-live"));

@@ -383,7 +383,7 @@ extern "C" __global__ void send(int* inbox, const int* outbox, uint64_t* signal,
 
 @case("host", needs_gpu=True)
 def kernels_with_headers_of_gdrkit(job):
-    """library_init with a GPU kernel that NVRTC compiles. GDRKIT_INCLUDE: the folder of gdrkit/shmem.h."""
+    """library_init with a GPU kernel that NVRTC compiles. GDRKIT_INCLUDE: the directory of gdrkit/shmem.h."""
     from cuda.core import LaunchConfig, Program, ProgramOptions, launch
     include = os.environ.get("GDRKIT_INCLUDE")
     if include is None or job.core.get_name() != "gdrkit":

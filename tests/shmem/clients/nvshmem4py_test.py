@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """nvshmem4py, unmodified, on gdrkit's libnvshmem_host.so.3 (GDRKIT_NVSHMEM_HOST) and the emulated device.
 
-GDRKIT_CUDA_STUB: the folder of cuda_stub.c's libcuda.so.1, which replaces the driver that cuda.core loads."""
+GDRKIT_CUDA_STUB: the directory of cuda_stub.c's libcuda.so.1, which replaces the driver that cuda.core loads."""
 import ctypes
 import os
 import subprocess

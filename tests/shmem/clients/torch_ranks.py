@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Processes with PyTorch's symmetric memory and its NVSHMEM backend, for the programs of this folder.
+"""Processes with PyTorch's symmetric memory and its NVSHMEM backend, for the programs of this directory.
 
 A program fills a dictionary of steps and calls main(). LD_PRELOAD chooses the library, as for nvshmem4py_cases.py.
 """
@@ -106,8 +106,8 @@ def main(steps):
     if importlib.util.find_spec("torch") is None or not glob.glob("/dev/nvidia[0-9]*"):
         print("skipped: needs PyTorch and a GPU")
         return 77
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-B", *sys.argv, "--store", os.path.join(folder, "store"), "--rank"]
+    with tempfile.TemporaryDirectory() as directory:
+        command = [sys.executable, "-B", *sys.argv, "--store", os.path.join(directory, "store"), "--rank"]
         processes = [subprocess.Popen([*command, str(rank)]) for rank in range(arguments.n)]
         results = [process.wait() for process in processes]
     print(f"exit codes {results}")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Tests that need the headers and the device library of NVSHMEM, which gdrkit does not contain.
 # usage: with_nvshmem.sh layout CXX PROJECT              compares state_layout.hpp with the headers
-#        with_nvshmem.sh run NVCC LIBRARY_FOLDER         runs device_library.cu on LIBRARY_FOLDER/libnvshmem_host.so.3
+#        with_nvshmem.sh run NVCC LIBRARY_DIRECTORY         runs device_library.cu on LIBRARY_DIRECTORY/libnvshmem_host.so.3
 # NVSHMEM_HOME, or the Python package nvidia.nvshmem, has include/ and lib/. Exits with 77 if a part is missing.
 set -eu
 skip() {
@@ -25,13 +25,13 @@ case $1 in
     command -v "$2" >/dev/null || skip "no nvcc"
     test -f "$home/lib/libnvshmem_device.a" || skip "no device library of NVSHMEM in $home"
     test -e /dev/nvidiactl || skip "no GPU"
-    folder=$(mktemp -d)
-    trap 'rm -rf "$folder"' EXIT
-    "$2" -std=c++17 -O2 -rdc=true -arch=native -w -I"$home/include" -o "$folder/device_library" \
+    directory=$(mktemp -d)
+    trap 'rm -rf "$directory"' EXIT
+    "$2" -std=c++17 -O2 -rdc=true -arch=native -w -I"$home/include" -o "$directory/device_library" \
       "$here/device_library.cu" -L"$home/lib" -lnvshmem_device -Xlinker "$3/libnvshmem_host.so.3" -lcuda
-    "$2" -std=c++17 -O2 -rdc=true -arch=native -w -I"$home/include" -c -o "$folder/device_module.o" "$here/device_module.cu"
-    "$2" -arch=native -w -dlink -cubin -o "$folder/device_module.cubin" "$folder/device_module.o" -L"$home/lib" \
+    "$2" -std=c++17 -O2 -rdc=true -arch=native -w -I"$home/include" -c -o "$directory/device_module.o" "$here/device_module.cu"
+    "$2" -arch=native -w -dlink -cubin -o "$directory/device_module.cubin" "$directory/device_module.o" -L"$home/lib" \
       -lnvshmem_device
-    LD_LIBRARY_PATH=$3:${LD_LIBRARY_PATH:-} "$folder/device_library" -m "$folder/device_module.cubin"
+    LD_LIBRARY_PATH=$3:${LD_LIBRARY_PATH:-} "$directory/device_library" -m "$directory/device_module.cubin"
     ;;
 esac

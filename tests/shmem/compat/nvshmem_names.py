@@ -47,8 +47,8 @@ SPELLINGS = (
 
 def preprocess(nvcc, includes):
     """The text of nvshmem.h and nvshmemx.h as the compiler of GPU code reads it."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder, "all.cu")
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory, "all.cu")
         source.write_text("#include <nvshmem.h>\n#include <nvshmemx.h>\n")
         command = [nvcc, "-std=c++17", "-arch=compute_90", "-code=compute_90", "-E", "-Xcompiler", "-P",
                    *(f"-I{path}" for path in includes), str(source)]
@@ -122,7 +122,7 @@ def main():
     parser.add_argument("nvshmem")
     arguments = parser.parse_args()
     if not os.access(arguments.nvcc, os.X_OK) or not pathlib.Path(arguments.nvshmem, "nvshmem.h").exists():
-        print("skipped: needs nvcc and a folder with NVSHMEM's headers (NVSHMEM_INCLUDE)")
+        print("skipped: needs nvcc and a directory with NVSHMEM's headers (NVSHMEM_INCLUDE)")
         return 77
     theirs = functions_of(preprocess(arguments.nvcc, [arguments.nvshmem]))
     ours = functions_of(preprocess(arguments.nvcc, [arguments.gdrkit, f"{arguments.gdrkit}/gdrkit/compat"]))

@@ -30,11 +30,11 @@ def registers(report):
 class Registers(unittest.TestCase):
     def counts(self, bounds, *steps):
         """Compiles by these steps; returns the counts that the last one prints."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as directory:
             for number, (words, inputs) in enumerate(steps):
-                inputs = inputs or [os.path.join(folder, f"{number - 1}.o")]
+                inputs = inputs or [os.path.join(directory, f"{number - 1}.o")]
                 command = [NVCC, "-arch=sm_90", "-O3", "-std=c++17", f"-DBOUNDS={bounds}", "-I" + INCLUDE, "-I" + os.path.join(INCLUDE, "gdrkit", "compat")]
-                ended = subprocess.run([*command, *words, *inputs, "-o", os.path.join(folder, f"{number}.o")],
+                ended = subprocess.run([*command, *words, *inputs, "-o", os.path.join(directory, f"{number}.o")],
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
                 self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
         found = registers(ended.stdout)

@@ -77,34 +77,34 @@ class ShmemAcrossNamespaces(Test):
 
 
 class ShmemAcrossContainers(Test):
-    """Containers of one machine that share a folder; UCX is broken, so that nothing but shared memory can work."""
+    """Containers of one machine that share a directory; UCX is broken, so that nothing but shared memory can work."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.job = {"containers": True, "environment": {"GDRKIT_SHMEM_SOCKET_DIR": self.folder, "GDRKIT_SHMEM_HOSTID": "node",
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+        self.job = {"containers": True, "environment": {"GDRKIT_SHMEM_SOCKET_DIR": self.directory, "GDRKIT_SHMEM_HOSTID": "node",
                                                         "GDRKIT_UCX_LIBRARY": "/nonexistent"}}
 
     def test_containers_share_one_node(self):
         ends = run_job("check", "-e", "16K", "--rounds", "10", *([] if IS_FULL else SHORT), pes=2, **self.job)
         assert_green(self, ends)
         self.assertIn("4 PEs on", ends[0]["out"])
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_both_containers_report_a_killed_pe(self):
         assert_killed_pe_is_reported(self, **self.job)
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
-    def test_error_without_the_folder_states_the_remedy(self):
+    def test_error_without_the_directory_states_the_remedy(self):
         del self.job["environment"]["GDRKIT_SHMEM_SOCKET_DIR"]
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
             self.assertRegex(end["err"], "PE 1: cannot connect to PE 0 of the same node: .*Connection refused .*; mount "
                              "the same GDRKIT_SHMEM_SOCKET_DIR in all containers")
 
-    def test_rejects_a_folder_that_others_can_enter(self):
-        os.chmod(self.folder, 0o777)
+    def test_rejects_a_directory_that_others_can_enter(self):
+        os.chmod(self.directory, 0o777)
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
             self.assertRegex(end["err"], "cannot use GDRKIT_SHMEM_SOCKET_DIR=.*: the mode of the directory gives other users access; .*mkdir -m 700")

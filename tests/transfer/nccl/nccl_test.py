@@ -11,8 +11,8 @@ import unittest
 
 from program import BIN, HAS_GPU, NOTE, Test, run, run_pes
 
-FOLDER = os.path.join(BIN, "..", "tests", "bin")
-LIBRARY = ("--nccl", os.path.join(FOLDER, "libstand_in_nccl.so"))
+DIRECTORY = os.path.join(BIN, "..", "tests", "bin")
+LIBRARY = ("--nccl", os.path.join(DIRECTORY, "libstand_in_nccl.so"))
 TESTS = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv", "gather", "scatter",
          "hypercube")
 TYPES = ("int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2")
@@ -66,7 +66,7 @@ class NcclTable(Test):
     def test_reports_collectives_missing_in_older_versions(self):
         for test in ("gather", "scatter", "hypercube", "alltoall"):
             # Without ncclGather, ncclScatter and ncclAlltoAll, gdrkit uses sends and receives.
-            for library in (LIBRARY, ("--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"))):
+            for library in (LIBRARY, ("--nccl", os.path.join(DIRECTORY, "libstand_in_nccl_2_18.so"))):
                 for root in ("0", "3"):
                     ended = self.run_ok("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", test, *library, "-b", "4K", "-e", "4K",
                                          "-n", "2", "-m", "2", "-r", root, "-g", "2", environment=emulated(4))
@@ -202,7 +202,7 @@ class NcclFailures(Test):
     def test_reports_a_missing_or_unusable_library(self):
         for file, environment, text in (
             ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL \(/nonexistent.*libnccl2 or the Python package"),
-            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so: it lacks ncclGetUniqueId; .*2.18"),
+            (os.path.join(DIRECTORY, "libold_nccl.so"), {}, r"libold_nccl.so: it lacks ncclGetUniqueId; .*2.18"),
             (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; use 2\.18 or newer"),
             (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with error 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
@@ -325,7 +325,7 @@ class NcclUsage(Test):
         self.run_ok("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-t", "1", "-p", "0", "-G", "0", "-y", "0", environment=emulated(1))
 
     def test_rejects_registration_unsupported_by_this_nccl(self):
-        ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
+        ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(DIRECTORY, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
         self.assert_failed(ended, 77, "gdrkit nccl: cannot use -R 1: NCCL 2.28.9 does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer")
 
     def test_rejects_a_root_out_of_range(self):
@@ -343,9 +343,9 @@ class NcclUsage(Test):
 @unittest.skipIf(HAS_GPU, "the machine has a GPU, which this test's libcuda.so.1 would hide")
 class Loops(Test):
     """The baseline nccl_loops, on a fake libcuda.so.1."""
-    COMMAND = (os.path.join(FOLDER, "nccl_loops"), *LIBRARY, "--cycles", "2", "--iterations", "2", "--sizes", "8,1024",
+    COMMAND = (os.path.join(DIRECTORY, "nccl_loops"), *LIBRARY, "--cycles", "2", "--iterations", "2", "--sizes", "8,1024",
                "--tests", "all_reduce,all_gather,alltoall,broadcast")
-    ENVIRONMENT = {"LD_LIBRARY_PATH": os.path.join(FOLDER, "..", "stand_in_cuda"), "STAND_IN_NCCL_USES_CUDA": "1"}
+    ENVIRONMENT = {"LD_LIBRARY_PATH": os.path.join(DIRECTORY, "..", "stand_in_cuda"), "STAND_IN_NCCL_USES_CUDA": "1"}
 
     def assert_measured(self, ended):
         self.assertEqual((ended.code, ended.err), (0, ""))

@@ -85,7 +85,7 @@ class MpiForPython(Test):
             self.skipTest("no mpirun.openmpi (Debian: openmpi-bin)")
         # TMPDIR: separate from another mpirun that starts at the same time
         ended = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, "-c", WHO_AM_I,
-                                SHMEM_LIBRARY], env=clean_environment(TMPDIR=self.folder), capture_output=True, text=True,
+                                SHMEM_LIBRARY], env=clean_environment(TMPDIR=self.directory), capture_output=True, text=True,
                                timeout=120, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(sorted(ended.stdout.split("\n")), ["", "0 of 3: PE 0 of 3", "1 of 3: PE 1 of 3", "2 of 3: PE 2 of 3"])

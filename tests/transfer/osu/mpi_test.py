@@ -41,10 +41,10 @@ def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
 
 def mpirun_of(mpi, ranks, *words, **variables):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OF_LAUNCHERS)}
-    # If two of Open MPI's mpirun start at the same time, both create the folder for the user's sessions, and one fails.
-    with tempfile.TemporaryDirectory() as folder:
+    # If two of Open MPI's mpirun start at the same time, both create the directory for the user's sessions, and one fails.
+    with tempfile.TemporaryDirectory() as directory:
         return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *words],
-                              env={**clean, **NO_SSH, **YIELD, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables},
+                              env={**clean, **NO_SSH, **YIELD, "GDRKIT_BACKEND": "emulated", "TMPDIR": directory, **variables},
                               capture_output=True, text=True,
                               timeout=120, check=False, stdin=subprocess.DEVNULL)
 

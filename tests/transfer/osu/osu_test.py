@@ -160,8 +160,8 @@ class OsuDoctor(Test):
     """The doctor's findings on the machine are part of the result; here on recorded machines."""
 
     def lines_of(self, tree, *arguments):
-        with doctor_runs.Lent(tree) as folder:
-            ended = self.run_ok("gdrkit", *arguments, "--doctor-root", folder)
+        with doctor_runs.Lent(tree) as directory:
+            ended = self.run_ok("gdrkit", *arguments, "--doctor-root", directory)
         return [line for line in ended.lines if line.startswith("# Doctor: ")]
 
     @needs_ucx
@@ -175,8 +175,8 @@ class OsuDoctor(Test):
 
     def test_document_contains_the_doctor_only_on_request(self):
         slowed = settings.with_variables(doctor_runs.m.server(), NCCL_P2P_DISABLE="1")
-        with doctor_runs.Lent(slowed) as folder:
-            document, _ = self.json_of("osu", "allreduce", *OsuNccl.LIBRARY, *QUICK, "--doctor-root", folder)
+        with doctor_runs.Lent(slowed) as directory:
+            document, _ = self.json_of("osu", "allreduce", *OsuNccl.LIBRARY, *QUICK, "--doctor-root", directory)
         (finding,) = document["doctor"]["findings"]
         self.assertEqual((document["doctor"]["is_known"], finding["check"]), (True, "env.ib_disable"))
         document, _ = self.json_of("osu", "allreduce", *QUICK)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""A Slurm cluster of one node, this machine, in a separate folder: munged, slurmctld and slurmd, during a with block.
+"""A Slurm cluster of one node, this machine, in a separate directory: munged, slurmctld and slurmd, during a with block.
 Requires root, like slurmd."""
 import getpass
 import os
@@ -23,17 +23,17 @@ SlurmdUser={user}
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={directory}/munge.socket
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={directory}/slurmctld.pid
+SlurmdPidFile={directory}/slurmd.pid
+SlurmctldLogFile={directory}/slurmctld.log
+SlurmdLogFile={directory}/slurmd.log
+StateSaveLocation={directory}/state
+SlurmdSpoolDir={directory}/spool
 ReturnToService=2
 NodeName={node} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
 PartitionName=test Nodes={node} Default=YES MaxTime=INFINITE State=UP
@@ -53,7 +53,7 @@ def why_not():
 
 class OneNode:
     def __enter__(self):
-        self.folder = tempfile.mkdtemp(prefix="gdrkit-slurm-")
+        self.directory = tempfile.mkdtemp(prefix="gdrkit-slurm-")
         self.processes = []
         try:
             self.start()
@@ -70,29 +70,29 @@ class OneNode:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def spawn(self, name, *arguments):
-        with open(os.path.join(self.folder, name + ".said"), "wb") as said:
+        with open(os.path.join(self.directory, name + ".said"), "wb") as said:
             self.processes.append(subprocess.Popen([program(name), *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                                                    env=self.environment(os.environ)))
 
     def environment(self, variables):
-        return {**variables, "SLURM_CONF": os.path.join(self.folder, "slurm.conf"), "PATH": variables.get("PATH", "") + SBIN}
+        return {**variables, "SLURM_CONF": os.path.join(self.directory, "slurm.conf"), "PATH": variables.get("PATH", "") + SBIN}
 
     def start(self):
         for name in ("state", "spool"):
-            os.mkdir(os.path.join(self.folder, name))
-        key = os.path.join(self.folder, "munge.key")
+            os.mkdir(os.path.join(self.directory, name))
+        key = os.path.join(self.directory, "munge.key")
         with open(key, "wb") as file:
             file.write(os.urandom(128))
         os.chmod(key, 0o400)
         controller_port = free_ports(2)
         node_port = controller_port + 1
-        with open(os.path.join(self.folder, "slurm.conf"), "w", encoding="utf-8") as file:
-            file.write(CONFIGURATION.format(node=socket.gethostname().split(".")[0], user=getpass.getuser(), folder=self.folder,
+        with open(os.path.join(self.directory, "slurm.conf"), "w", encoding="utf-8") as file:
+            file.write(CONFIGURATION.format(node=socket.gethostname().split(".")[0], user=getpass.getuser(), directory=self.directory,
                                             controller_port=controller_port, node_port=node_port, cpus=os.cpu_count()))
-        at = self.folder
+        at = self.directory
         self.spawn("munged", "--foreground", "--force", "--key-file", key, "--socket", f"{at}/munge.socket", "--pid-file", f"{at}/munge.pid",
                    "--log-file", f"{at}/munge.log", "--seed-file", f"{at}/munge.seed", "--num-threads", "2")
         self.wait_until(lambda: os.path.exists(f"{at}/munge.socket"), "munged's socket")
@@ -113,9 +113,9 @@ class OneNode:
 
     def logs(self):
         text = ""
-        for name in sorted(os.listdir(self.folder)):
+        for name in sorted(os.listdir(self.directory)):
             if name.endswith((".log", ".said")):
-                with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as file:
+                with open(os.path.join(self.directory, name), encoding="utf-8", errors="replace") as file:
                     text += f"{name}: {file.read()[-1500:]}\n"
         return text
 

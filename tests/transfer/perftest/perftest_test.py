@@ -217,8 +217,8 @@ class Doctor(PerftestTest):
     def run_with_slow_adapter(self, *arguments):
         tree = doctor_runs.m.server()
         tree["/sys/class/infiniband/mlx5_0/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
-        with doctor_runs.Lent(tree) as folder:
-            return self.loopback_ok(*arguments, "-n", "10", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
+        with doctor_runs.Lent(tree) as directory:
+            return self.loopback_ok(*arguments, "-n", "10", "--doctor-root", directory, GDRKIT_STAND_IN_MLX5="1")
 
     def lines_of(self, *arguments):
         return [line for line in self.run_with_slow_adapter(*arguments).lines if line.startswith("# Doctor: ")]
@@ -319,7 +319,7 @@ class Failures(PerftestTest):
 
     def test_reports_a_missing_library(self):
         self.write("libibverbs.so.1", "")
-        ended = run("gdrkit", "perftest", "write_bw", environment={"LD_LIBRARY_PATH": self.folder})
+        ended = run("gdrkit", "perftest", "write_bw", environment={"LD_LIBRARY_PATH": self.directory})
         self.assert_failed(ended, 77, pattern="cannot load libibverbs .*; install .*libibverbs1.* and ibverbs-providers")
 
     def test_reports_a_missing_device(self):
@@ -403,7 +403,7 @@ class RdmaCm(PerftestTest):
 
     def test_reports_a_missing_library(self):
         self.write("librdmacm.so.1", "")
-        environment = self.environment(LD_LIBRARY_PATH=self.folder + ":" + STAND_IN)
+        environment = self.environment(LD_LIBRARY_PATH=self.directory + ":" + STAND_IN)
         ended = run("gdrkit", "perftest", "write_bw", "-R", environment=environment)
         self.assert_failed(ended, 77, pattern="cannot load librdmacm .*; install .*librdmacm1.*, or omit -R and -z")
 

@@ -283,10 +283,10 @@ time.sleep(1)
 
     def test_a_directory_is_rejected_as_a_program(self):
         os.mkdir(self.path("echo"))
-        ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{self.folder}:{os.environ['PATH']}"))
+        ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{self.directory}:{os.environ['PATH']}"))
         self.assertEqual((ended.returncode, ended.stdout), (0, "x\n"))
-        ended = run("-n", "3", "--", self.folder)
-        self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {self.folder}: Permission denied\n"))
+        ended = run("-n", "3", "--", self.directory)
+        self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: cannot start {self.directory}: Permission denied\n"))
 
     def test_an_invalid_executable_is_reported(self):
         path = self.write("invalid", "\0", 0o700)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Tests gdrkit perftest over Linux's soft RDMA (rdma_rxe) in a virtual machine, against itself and Debian's perftest, and
 # gdrkit shmem and osu between two of its network namespaces, on links that lose packets.
-#   usage: tests/transfer/soft_rdma/run.sh [--full] <folder for the JUnit files>
+#   usage: tests/transfer/soft_rdma/run.sh [--full] <directory for the JUnit files>
 # Exit status: 0 passed or skipped with a reason; 1 failed, or skipped although
 # GDRKIT_REQUIRE names "rdma". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_RDMA_TESTS selects among the tests.
 set -uo pipefail
@@ -33,7 +33,7 @@ for argument in "$@"; do
   esac
 done
 [ -n "$results" ] || {
-  echo "usage: tests/transfer/soft_rdma/run.sh [--full] <folder for the JUnit files>" >&2
+  echo "usage: tests/transfer/soft_rdma/run.sh [--full] <directory for the JUnit files>" >&2
   exit 2
 }
 
@@ -64,21 +64,21 @@ fetch() {
 }
 
 # A program with all shared libraries it needs, each where its loader looks.
-add_program() { # file, folder in the machine
+add_program() { # file, directory in the machine
   local library
-  mkdir -p "$folder/$2"
-  cp -L "$1" "$folder/$2/"
+  mkdir -p "$directory/$2"
+  cp -L "$1" "$directory/$2/"
   while read -r library; do
-    cp -Ln "$library" "$folder/lib/"
+    cp -Ln "$library" "$directory/lib/"
   done < <(LD_LIBRARY_PATH=$libraries:$downloads/rdma/usr/lib/x86_64-linux-gnu:$downloads/rdma/lib/x86_64-linux-gnu ldd "$1" |
     awk '$2 == "=>" && $3 ~ /^\// {print $3}')
 }
 
 make_machine() { # result
-  local folder=$scratch/file_system from=$downloads/rdma program module file
-  rm -rf "$folder"
-  mkdir -p "$folder"/{bin,lib,lib64,rig,modules,tools,etc/libibverbs.d,usr/lib/x86_64-linux-gnu/libibverbs}
-  cp "$busybox" "$folder/bin/busybox"
+  local directory=$scratch/file_system from=$downloads/rdma program module file
+  rm -rf "$directory"
+  mkdir -p "$directory"/{bin,lib,lib64,rig,modules,tools,etc/libibverbs.d,usr/lib/x86_64-linux-gnu/libibverbs}
+  cp "$busybox" "$directory/bin/busybox"
   for program in write_bw write_lat read_bw read_lat send_bw send_lat atomic_bw atomic_lat; do
     add_program "$from/usr/bin/ib_$program" tools
   done
@@ -89,20 +89,20 @@ make_machine() { # result
   add_program "$programs/gdrkit" tools
   for program in libucp libuct libucs libucm; do add_program "$from/usr/lib/x86_64-linux-gnu/$program.so.0" lib; done
   add_program "$from"/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav*.so usr/lib/x86_64-linux-gnu/libibverbs
-  cp "$from/etc/libibverbs.d/rxe.driver" "$folder/etc/libibverbs.d/"
-  cp -L /lib64/ld-linux-x86-64.so.2 "$folder/lib64/"
+  cp "$from/etc/libibverbs.d/rxe.driver" "$directory/etc/libibverbs.d/"
+  cp -L /lib64/ld-linux-x86-64.so.2 "$directory/lib64/"
   for module in "${modules[@]}"; do
-    copy_module "$downloads/rdma-linux-$linux_release" "$module" "$folder/modules" || cannot "Linux $linux_release has no module $module"
-    echo "$module" >>"$folder/rig/modules"
+    copy_module "$downloads/rdma-linux-$linux_release" "$module" "$directory/modules" || cannot "Linux $linux_release has no module $module"
+    echo "$module" >>"$directory/rig/modules"
   done
-  cp "$here/machine_init" "$folder/init"
-  cp "$here/tests.sh" "$here/networks.sh" "$folder/rig/"
-  chmod +x "$folder/init"
+  cp "$here/machine_init" "$directory/init"
+  cp "$here/tests.sh" "$here/networks.sh" "$directory/rig/"
+  chmod +x "$directory/init"
   {
     printf 'export LD_LIBRARY_PATH=/lib GDRKIT_FULL=%s\n' "$full"
     printf "pattern='%s'\n" "${GDRKIT_RDMA_TESTS:-*}"
-  } >"$folder/rig/settings"
-  (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$1"
+  } >"$directory/rig/settings"
+  (cd "$directory" && find . | cpio -o -H newc --quiet | gzip -1) >"$1"
 }
 
 check_tools

@@ -17,11 +17,11 @@
 namespace gdrkit::transfer::shmem {
 namespace {
 
-/// `package`: its folder in nvidia/; the last of several versions of Python has it.
+/// `package`: its directory in nvidia/; the last of several versions of Python has it.
 std::string find_library(const char* home_variable, const std::string& package, const std::string& file) {
   std::vector<std::string> patterns;
   const auto add = [&](const char* variable, const std::string& rest) {
-    if (const char* folder = std::getenv(variable)) patterns.push_back(folder + rest);
+    if (const char* directory = std::getenv(variable)) patterns.push_back(directory + rest);
   };
   const std::string in_packages = "-packages/nvidia/" + package + "/lib/" + file;
   add(home_variable, "/lib*/" + file);

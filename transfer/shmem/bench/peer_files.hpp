@@ -18,7 +18,7 @@ struct PeerFiles {
 };
 
 /// Finds files with empty names: in $NVSHMEM_HOME or $NCCL_HOME and among Python's packages; the device side in the
-/// folder of this program.
+/// directory of this program.
 [[nodiscard]] PeerFiles find_peer_files(PeerFiles wanted);
 
 /// The emulated device only where bench has chosen it: a stand-in for the library runs there. Throws

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Builds the programs of this folder, which use NVSHMEM's names, on gdrkit and (--nvshmem) on NVSHMEM, and runs them with PEs.
+"""Builds the programs of this directory, which use NVSHMEM's names, on gdrkit and (--nvshmem) on NVSHMEM, and runs them with PEs.
 
---build and --run may be used on different machines: the folder contains the programs and the libraries. Prints a table of
+--build and --run may be used on different machines: the directory contains the programs and the libraries. Prints a table of
 results and times in seconds. The output of a program follows its row. Exits with 1 if a program does not build or fails on gdrkit, and
 with 77 if nvcc or a GPU is missing. NVSHMEM's results do not change the exit code.
 """
@@ -21,18 +21,18 @@ TIMEOUT_S = 60
 LIBRARIES = {"gdrkit": ("libgdrkit.so.0", "libgdrkit_shmem.so.0"), "NVSHMEM": ("libnvshmem_host.so.3", "nvshmem_bootstrap_uid.so.3")}
 
 
-def build(nvcc, arch, folder, name, home, programs):
+def build(nvcc, arch, directory, name, home, programs):
     """Builds the programs with the options of a Makefile for NVSHMEM. Returns whether all of them compile."""
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(directory, exist_ok=True)
     for file in LIBRARIES[name]:
-        shutil.copy(os.path.join(home, "lib", file), folder)
+        shutil.copy(os.path.join(home, "lib", file), directory)
     # NVSHMEM's wheel lacks the name without version.
     has_name = os.path.exists(os.path.join(home, "lib", "libnvshmem_host.so"))
     link = ["-lnvshmem_host"] if has_name else ["-Xlinker", "-l:libnvshmem_host.so.3"]
     is_built = True
     for program in programs:
         command = [nvcc, "-std=c++17", f"-arch={arch}", "-rdc=true", os.path.join(HERE, program + ".cu"), f"-I{home}/include",
-                   f"-L{home}/lib", *link, "-lnvshmem_device", "-Xlinker", "-s", "-o", os.path.join(folder, program)]
+                   f"-L{home}/lib", *link, "-lnvshmem_device", "-Xlinker", "-s", "-o", os.path.join(directory, program)]
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if ended.returncode != 0:
             print(f"{program} does not compile on {name}:\n{ended.stdout}", flush=True)
@@ -40,17 +40,17 @@ def build(nvcc, arch, folder, name, home, programs):
     return is_built
 
 
-def run(folder, program, pes):
+def run(directory, program, pes):
     """Runs a job. Returns ok, failed or timed out; the seconds; and the lines that the PEs print."""
     with tempfile.TemporaryDirectory() as scratch:
         # No other node takes part, so NVSHMEM needs no remote transport.
-        environment = {"NVSHMEM_REMOTE_TRANSPORT": "none", **os.environ, "LD_LIBRARY_PATH": folder, "GDRKIT_TEST_PES": str(pes),
+        environment = {"NVSHMEM_REMOTE_TRANSPORT": "none", **os.environ, "LD_LIBRARY_PATH": directory, "GDRKIT_TEST_PES": str(pes),
                        "GDRKIT_TEST_ID": os.path.join(scratch, "id")}
         begin = time.monotonic()
         jobs = []
         for pe in range(pes):
             with open(os.path.join(scratch, str(pe)), "wb") as output:
-                jobs.append(subprocess.Popen([os.path.join(folder, program)], env={**environment, "GDRKIT_TEST_PE": str(pe)},
+                jobs.append(subprocess.Popen([os.path.join(directory, program)], env={**environment, "GDRKIT_TEST_PE": str(pe)},
                                              stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT))
         # A PE that failed does not take part in the barriers of the others.
         while any(job.poll() is None for job in jobs) and not any(job.poll() for job in jobs) and time.monotonic() < begin + TIMEOUT_S:
@@ -67,15 +67,15 @@ def run(folder, program, pes):
     return result, elapsed, lines
 
 
-def run_all(folder, programs, pes):
+def run_all(directory, programs, pes):
     """Prints the table. Returns whether all programs pass on gdrkit."""
-    names = [name for name in LIBRARIES if os.path.isdir(os.path.join(folder, name))]
+    names = [name for name in LIBRARIES if os.path.isdir(os.path.join(directory, name))]
     failed = {name: [] for name in names}
     print("program".ljust(19) + "".join(f"{name:<11}{'s':>6}   " for name in names).rstrip(), flush=True)
     for program in programs:
         row, printed = program.ljust(19), []
         for name in names:
-            result, elapsed, lines = run(os.path.join(folder, name), program, pes)
+            result, elapsed, lines = run(os.path.join(directory, name), program, pes)
             row += f"{result:<11}{elapsed:6.2f}   "
             printed += [f"  {name}, {line}" for line in lines]
             if result != "ok":
@@ -88,8 +88,8 @@ def run_all(folder, programs, pes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", metavar="DIR", help="build into this folder")
-    parser.add_argument("--run", metavar="DIR", help="run the programs that --build wrote to this folder")
+    parser.add_argument("--build", metavar="DIR", help="build into this directory")
+    parser.add_argument("--run", metavar="DIR", help="run the programs that --build wrote to this directory")
     parser.add_argument("--gdrkit", metavar="HOME", help="<prefix>/lib/gdrkit/nvshmem of an installation, for --build")
     parser.add_argument("--nvshmem", metavar="HOME", help="NVSHMEM installation, to build on it as well")
     parser.add_argument("--nvcc", metavar="PROGRAM", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc",

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "diag/topology/folder_tree.hpp"
+#include "diag/topology/directory_tree.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,12 +28,12 @@ Descriptor own(int fd) {
           }};
 }
 
-int descriptor_of(const FileTree::Folder& folder) { return *static_cast<const int*>(folder.get()); }
+int descriptor_of(const FileTree::Directory& directory) { return *static_cast<const int*>(directory.get()); }
 
 Node node_of(const struct stat& status) {
   Node node;
   node.kind = S_ISREG(status.st_mode)   ? NodeKind::file
-              : S_ISDIR(status.st_mode) ? NodeKind::folder
+              : S_ISDIR(status.st_mode) ? NodeKind::directory
               : S_ISCHR(status.st_mode) ? NodeKind::character_device
                                         : NodeKind::other;
   node.mode = status.st_mode & 07777;
@@ -45,8 +45,8 @@ Node node_of(const struct stat& status) {
 }
 
 /// Reads until `limit` bytes or the end, since files of sysfs and procfs report no size. Returns 0 or errno.
-int open_file(int folder, const std::string& name, Descriptor* file) {
-  const int fd = ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+int open_file(int directory, const std::string& name, Descriptor* file) {
+  const int fd = ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return errno;
   *file = own(fd);
   struct stat status {};
@@ -72,21 +72,21 @@ int read_to(int fd, std::size_t limit, std::vector<std::uint8_t>* content) {
 
 }  // namespace
 
-base::Result<std::shared_ptr<const FileTree>> FolderTree::open(const std::string& root) {
+base::Result<std::shared_ptr<const FileTree>> DirectoryTree::open(const std::string& root) {
   const int fd = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return base::fail(errno, "cannot read the recording %s: %s", root.c_str(), std::strerror(errno));
-  return std::shared_ptr<const FileTree>(new FolderTree(own(fd)));
+  return std::shared_ptr<const FileTree>(new DirectoryTree(own(fd)));
 }
 
-int FolderTree::look(const Folder& folder, const std::string& name, Entry* entry) const {
+int DirectoryTree::look(const Directory& directory, const std::string& name, Entry* entry) const {
   struct stat status {};
-  if (::fstatat(descriptor_of(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (::fstatat(descriptor_of(directory), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   Entry seen;
   seen.node = node_of(status);
   seen.is_link = S_ISLNK(status.st_mode);
   if (seen.is_link) {
     char target[PATH_MAX];
-    const ssize_t length = ::readlinkat(descriptor_of(folder), name.c_str(), target, sizeof(target));
+    const ssize_t length = ::readlinkat(descriptor_of(directory), name.c_str(), target, sizeof(target));
     if (length < 0) return errno;
     seen.target.assign(target, static_cast<std::size_t>(length));
   }
@@ -94,25 +94,25 @@ int FolderTree::look(const Folder& folder, const std::string& name, Entry* entry
   return 0;
 }
 
-int FolderTree::enter(const Folder& folder, const std::string& name, Folder* inside) const {
-  // Opens the folder itself and never a link that replaced it after it was examined.
-  const int fd = ::openat(descriptor_of(folder), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+int DirectoryTree::enter(const Directory& directory, const std::string& name, Directory* inside) const {
+  // Opens the directory itself and never a link that replaced it after it was examined.
+  const int fd = ::openat(descriptor_of(directory), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno;
   *inside = own(fd);
   return 0;
 }
 
-int FolderTree::read(const Folder& folder, const std::string& name, std::size_t limit,
-                     std::vector<std::uint8_t>* content) const {
+int DirectoryTree::read(const Directory& directory, const std::string& name, std::size_t limit,
+                        std::vector<std::uint8_t>* content) const {
   Descriptor file;
-  const int error = open_file(descriptor_of(folder), name, &file);
+  const int error = open_file(descriptor_of(directory), name, &file);
   return error != 0 ? error : read_to(*file, limit, content);
 }
 
-int FolderTree::scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
-                     const std::function<bool(std::string_view piece)>& take) const {
+int DirectoryTree::scan(const Directory& directory, const std::string& name, std::uint64_t offset, std::size_t limit,
+                        const std::function<bool(std::string_view piece)>& take) const {
   Descriptor file;
-  if (const int error = open_file(descriptor_of(folder), name, &file); error != 0) return error;
+  if (const int error = open_file(descriptor_of(directory), name, &file); error != 0) return error;
   if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return 0;  // past the end of any file
   if (offset > 0 && ::lseek(*file, static_cast<off_t>(offset), SEEK_SET) < 0) return errno;
   std::vector<char> piece(std::min(limit, std::size_t{1} << 16));
@@ -126,8 +126,8 @@ int FolderTree::scan(const Folder& folder, const std::string& name, std::uint64_
   return 0;
 }
 
-int FolderTree::list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const {
-  const int fd = ::openat(descriptor_of(folder), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+int DirectoryTree::list(const Directory& directory, std::size_t limit, std::vector<std::string>* names) const {
+  const int fd = ::openat(descriptor_of(directory), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return errno;
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), &::closedir);
   if (stream == nullptr) {
