@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 // gdrkit osu: OSU's tests of pairs and of all ranks, on each engine of engines.def.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <string_view>
 
 #include "gdrkit/gdrkit.h"
+#include "measure/harness/samples.hpp"
 #include "transfer/engines/mpi_plugin.hpp"
 #include "transfer/job/watchdog.hpp"
 #include "transfer/osu/osu_loops.hpp"
@@ -195,12 +195,9 @@ class Run {
   }
 
   /// Of the first rank; for tests of all ranks, of the rank with the largest value.
-  void fill_percentiles(const Work& work, Measured& measured, OsuRow* row) {
-    std::ranges::sort(measured.each_seconds);
-    for (const int percentile : plan_.percentiles) {
-      const auto count = static_cast<double>(measured.each_seconds.size());
-      const auto rank = static_cast<std::size_t>(std::ceil(percentile / 100.0 * count));
-      double value = measured.each_seconds[rank - 1] * 1e6 / work.test->messages_per_iteration();
+  void fill_percentiles(const Work& work, const Measured& measured, OsuRow* row) {
+    for (const int percent : plan_.percentiles) {
+      double value = measure::percentile(measured.each_seconds, percent) * 1e6 / work.test->messages_per_iteration();
       if (work.test->is_of_all_ranks()) {
         const std::vector<double> all = processes_.gather(value);
         value = *std::ranges::max_element(all);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cli/interface/exit_code.hpp"
+#include "measure/harness/samples.hpp"
 
 namespace gdrkit::transfer::perftest {
 namespace {
@@ -20,21 +21,13 @@ std::string pair_line(const char* name, const std::string& value) {
   return cli::format(" %-16s: ", name) + value + "\n";
 }
 
-/// The smallest sample such that this fraction of all samples is not larger.
-double quantile(const std::vector<double>& sorted, double part) {
-  const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));
-  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
-}
-
 std::vector<double> medians_of_parts(const std::vector<double>& samples) {
   const std::size_t count = std::min(most_rounds, samples.size());
   std::vector<double> medians;
   for (std::size_t i = 0; i < count; ++i) {
     const auto begin = static_cast<std::ptrdiff_t>(samples.size() * i / count);
     const auto end = static_cast<std::ptrdiff_t>(samples.size() * (i + 1) / count);
-    std::vector<double> part(samples.begin() + begin, samples.begin() + end);
-    std::ranges::sort(part);
-    medians.push_back(quantile(part, 0.5));
+    medians.push_back(measure::percentile({samples.begin() + begin, samples.begin() + end}, 50));
   }
   return medians;
 }
@@ -50,9 +43,9 @@ LatencyRow latency_row(std::size_t size_bytes, std::uint64_t iterations, std::ve
   row.iterations = iterations;
   row.minimum = seconds.front();
   row.maximum = seconds.back();
-  row.typical = quantile(seconds, 0.5);
-  row.p99 = quantile(seconds, 0.99);
-  row.p999 = quantile(seconds, 0.999);
+  row.typical = measure::percentile(seconds, 50);
+  row.p99 = measure::percentile(seconds, 99);
+  row.p999 = measure::percentile(seconds, 99.9);
   const auto count = static_cast<double>(seconds.size());
   row.average = std::accumulate(seconds.begin(), seconds.end(), 0.0) / count;
   double squares = 0;
