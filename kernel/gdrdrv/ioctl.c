@@ -74,7 +74,7 @@ static int run_unpin(struct gdrdrv_session *session, union argument *argument)
 
 static int run_callback_flag(struct gdrdrv_session *session, union argument *argument)
 {
-	struct gdrdrv_pin *pin = gdrdrv_pin_look_up(session, argument->callback_flag.handle);
+	struct gdrdrv_pin *pin = gdrdrv_pin_find(session, argument->callback_flag.handle);
 
 	if (!pin)
 		return -EINVAL;
@@ -88,7 +88,7 @@ static int run_callback_flag(struct gdrdrv_session *session, union argument *arg
 static int run_info_v2(struct gdrdrv_session *session, union argument *argument)
 {
 	struct gdrdrv_info_v2_request *request = &argument->info_v2;
-	struct gdrdrv_pin *pin = gdrdrv_pin_look_up(session, request->handle);
+	struct gdrdrv_pin *pin = gdrdrv_pin_find(session, request->handle);
 
 	if (!pin)
 		return -EINVAL;
@@ -138,7 +138,7 @@ static int run_mapping_type(struct gdrdrv_session *session, union argument *argu
 
 	if (request->mapping_type > GDRDRV_MAPPING_DEVICE)
 		return -EINVAL;
-	pin = gdrdrv_pin_look_up(session, request->handle);
+	pin = gdrdrv_pin_find(session, request->handle);
 	if (!pin)
 		return -EINVAL;
 	down_write(&pin->lock);

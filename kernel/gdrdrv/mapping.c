@@ -155,7 +155,7 @@ int gdrdrv_mapping_create(struct file *file, struct vm_area_struct *vma)
 
 	if (!gdrdrv_owner_is_current(session->owner))
 		return -EACCES;
-	pin = gdrdrv_pin_look_up(session, handle);
+	pin = gdrdrv_pin_find(session, handle);
 	if (!pin)
 		return -EINVAL;
 	down_write(&pin->lock);

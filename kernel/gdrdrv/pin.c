@@ -60,7 +60,7 @@ void gdrdrv_pin_put(struct gdrdrv_pin *pin)
 	kref_put(&pin->users, release_users);
 }
 
-struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle)
+struct gdrdrv_pin *gdrdrv_pin_find(struct gdrdrv_session *session, u64 handle)
 {
 	struct gdrdrv_range *range;
 	struct gdrdrv_pin *pin = NULL;

@@ -63,7 +63,7 @@ struct gdrdrv_pin {
 struct gdrdrv_pin *gdrdrv_pin_make(struct gdrdrv_session *session);
 
 /* Returns the live or revoked pin of a handle with one more user, or NULL for an invalid handle. */
-struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle);
+struct gdrdrv_pin *gdrdrv_pin_find(struct gdrdrv_session *session, u64 handle);
 void gdrdrv_pin_get(struct gdrdrv_pin *pin);
 void gdrdrv_pin_put(struct gdrdrv_pin *pin);
 
