@@ -93,9 +93,9 @@ bool is_printed(LogLevel level) noexcept {
   std::size_t length = std::strlen(line);
   va_list arguments;
   va_start(arguments, format);
-  const int wanted = std::vsnprintf(line + length, room - length, format, arguments);
+  const int needed = std::vsnprintf(line + length, room - length, format, arguments);
   va_end(arguments);
-  if (wanted > 0) length = std::min(length + static_cast<std::size_t>(wanted), room - 1);
+  if (needed > 0) length = std::min(length + static_cast<std::size_t>(needed), room - 1);
   line[length++] = '\n';
   // One write for one line, so that lines of several threads and processes do not mix. A failure cannot be reported.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, length);

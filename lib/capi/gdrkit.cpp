@@ -62,7 +62,7 @@ int error_of(const base::Result<T>& failed) noexcept {
 int result_of(const base::Status& status) noexcept { return status ? 0 : error_of(status); }
 
 /// For calls that make a handle; `value` is the caller's.
-int give(const base::Result<core::Handle>& made, uint64_t* value) noexcept {
+int store_handle(const base::Result<core::Handle>& made, uint64_t* value) noexcept {
   if (!made) return error_of(made);
   *value = *made;
   return 0;
@@ -133,8 +133,8 @@ int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_c
   constexpr bool is_write = std::is_same_v<Segment, gdrkit_write_segment>;
   if (copy == nullptr) return refuse_null("the copy");
   if (segments == nullptr && count != 0) return refuse_null("the segments");
-  return give(core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}),
-              &copy->value);
+  return store_handle(core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}),
+                      &copy->value);
 }
 
 /// The copy path returns only EINVAL. Stores the cause, without a lock or an allocation. Not inlined, so that the copy
@@ -169,7 +169,7 @@ extern "C" {
 
 int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context) {
   if (context == nullptr) return refuse_null("the context");
-  return give(open_with_options(options), &context->value);
+  return store_handle(open_with_options(options), &context->value);
 }
 
 int gdrkit_close(gdrkit_context_t context) { return result_of(core::close(context.value)); }
@@ -204,7 +204,7 @@ int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path,
 
 int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t* pin) {
   if (pin == nullptr) return refuse_null("the pin");
-  return give(core::pin(context.value, device_address, size_bytes, {}), &pin->value);
+  return store_handle(core::pin(context.value, device_address, size_bytes, {}), &pin->value);
 }
 
 int gdrkit_unpin(gdrkit_pin_t pin) { return result_of(core::unpin(std::nullopt, pin.value)); }
@@ -293,7 +293,7 @@ int gdrkit_finish_copy(gdrkit_copy_t copy) { return result_of(core::finish_copy(
 
 int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer) {
   if (buffer == nullptr) return refuse_null("the buffer");
-  return give(core::allocate_buffer(context.value, device, size_bytes), &buffer->value);
+  return store_handle(core::allocate_buffer(context.value, device, size_bytes), &buffer->value);
 }
 
 int gdrkit_buffer_free(gdrkit_buffer_t buffer) { return result_of(core::free_buffer(buffer.value)); }

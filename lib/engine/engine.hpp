@@ -97,10 +97,11 @@ class Engine {
 
 /// How long the mover's GPU kernel may stay on the GPU, and how long the CPU waits for it.
 struct ResidenceLimits {
-  std::chrono::nanoseconds idle = std::chrono::microseconds(100);   ///< without a command; then it ends
-  std::chrono::nanoseconds busy = std::chrono::milliseconds(1);     ///< in all; then it ends, and is launched again
-  std::chrono::nanoseconds start = std::chrono::milliseconds(2);    ///< the CPU waits so long for a launch
-  std::chrono::nanoseconds answer = std::chrono::milliseconds(10);  ///< and so long for a command, before it revokes it
+  std::chrono::nanoseconds idle = std::chrono::microseconds(100);  ///< without a command; then it ends
+  std::chrono::nanoseconds busy = std::chrono::milliseconds(1);    ///< in all; then it ends, and is launched again
+  std::chrono::nanoseconds start = std::chrono::milliseconds(2);   ///< the CPU waits so long for a launch
+  std::chrono::nanoseconds response =
+      std::chrono::milliseconds(10);  ///< and so long for a command, before it revokes it
   /// After it has revoked a command, the CPU waits so long until the GPU counts as lost. A GPU kernel of another
   /// process may keep the GPU for many seconds.
   std::chrono::nanoseconds end = std::chrono::seconds(60);

@@ -30,9 +30,10 @@ class NvmlGather : public testing::Test {
     ASSERT_NE(library, nullptr);
     fail_ = reinterpret_cast<FakeNvmlFail*>(::dlsym(library, "fake_nvml_fail"));
     violations_ = reinterpret_cast<FakeNvmlViolations*>(::dlsym(library, "fake_nvml_violations"));
-    talk_nonsense_ = reinterpret_cast<FakeNvmlTalkNonsense*>(::dlsym(library, "fake_nvml_talk_nonsense"));
+    return_invalid_values_ =
+        reinterpret_cast<FakeNvmlReturnInvalidValues*>(::dlsym(library, "fake_nvml_return_invalid_values"));
     ASSERT_NE(fail_, nullptr) << "another NVML was found first";
-    ASSERT_TRUE(violations_ != nullptr && talk_nonsense_ != nullptr);
+    ASSERT_TRUE(violations_ != nullptr && return_invalid_values_ != nullptr);
   }
   void TearDown() override {
     if (violations_ != nullptr) {
@@ -43,7 +44,7 @@ class NvmlGather : public testing::Test {
   const platform::NvmlCalls* nvml_ = nullptr;
   FakeNvmlFail* fail_ = nullptr;
   FakeNvmlViolations* violations_ = nullptr;
-  FakeNvmlTalkNonsense* talk_nonsense_ = nullptr;
+  FakeNvmlReturnInvalidValues* return_invalid_values_ = nullptr;
 };
 
 template <class T>
@@ -200,9 +201,9 @@ TEST_F(NvmlGather, DistinguishesMissingNvlinkFromAFailedQuery) {
 }
 
 TEST_F(NvmlGather, InvalidResultsAreMalformedOrMadePrintable) {
-  talk_nonsense_(true);
+  return_invalid_values_(true);
   const auto facts = gather_nvml_facts(*nvml_);
-  talk_nonsense_(false);
+  return_invalid_values_(false);
   ASSERT_TRUE(facts.is_found());
   // Counts that no machine has are truncated. There is no third device, so the others could not be opened.
   ASSERT_EQ(facts.value.gpus.size(), most_nvml_gpus);

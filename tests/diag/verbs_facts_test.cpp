@@ -30,9 +30,10 @@ class VerbsGather : public testing::Test {
     fail_ = reinterpret_cast<FakeVerbsFail*>(::dlsym(library, "fake_verbs_fail"));
     held_ = reinterpret_cast<FakeVerbsHeld*>(::dlsym(library, "fake_verbs_held"));
     violations_ = reinterpret_cast<FakeVerbsViolations*>(::dlsym(library, "fake_verbs_violations"));
-    talk_nonsense_ = reinterpret_cast<FakeVerbsTalkNonsense*>(::dlsym(library, "fake_verbs_talk_nonsense"));
+    return_invalid_values_ =
+        reinterpret_cast<FakeVerbsReturnInvalidValues*>(::dlsym(library, "fake_verbs_return_invalid_values"));
     ASSERT_NE(fail_, nullptr) << "another libibverbs was found first";
-    ASSERT_TRUE(held_ != nullptr && violations_ != nullptr && talk_nonsense_ != nullptr);
+    ASSERT_TRUE(held_ != nullptr && violations_ != nullptr && return_invalid_values_ != nullptr);
   }
   void TearDown() override {
     if (violations_ == nullptr) return;
@@ -56,7 +57,7 @@ class VerbsGather : public testing::Test {
   FakeVerbsFail* fail_ = nullptr;
   FakeVerbsHeld* held_ = nullptr;
   FakeVerbsViolations* violations_ = nullptr;
-  FakeVerbsTalkNonsense* talk_nonsense_ = nullptr;
+  FakeVerbsReturnInvalidValues* return_invalid_values_ = nullptr;
 };
 
 TEST_F(VerbsGather, QueriesEveryDevice) {
@@ -123,9 +124,9 @@ TEST_F(VerbsGather, OpensNothingIfTheCallIsMissing) {
 }
 
 TEST_F(VerbsGather, RejectsImplausibleResults) {
-  talk_nonsense_(true);
+  return_invalid_values_(true);
   const auto facts = with_failing(nullptr, 0);
-  talk_nonsense_(false);
+  return_invalid_values_(false);
   ASSERT_EQ(facts.value.devices.size(), 2u);
   EXPECT_EQ(facts.value.devices[1].name, std::string(64, '?'));
 }

@@ -50,14 +50,14 @@ std::optional<std::vector<Bar1Heap::Piece>> Bar1Heap::take(std::uint64_t bytes, 
     } else if (may_split && chunk > unit) {
       chunk = round_up(chunk / 2, unit);
     } else {
-      give_back(taken);
+      release(taken);
       return std::nullopt;
     }
   }
   return taken;
 }
 
-void Bar1Heap::give_back(const std::vector<Piece>& pieces) {
+void Bar1Heap::release(const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) used_.erase(piece.first - base_);
 }
 

@@ -21,7 +21,7 @@ class Bar1Heap {
 
   /// Allocates `bytes` in one piece, or in several if `may_split` (halves the piece until it fits, as the driver does).
   [[nodiscard]] std::optional<std::vector<Piece>> take(std::uint64_t bytes, std::uint64_t unit, bool may_split);
-  void give_back(const std::vector<Piece>& pieces);
+  void release(const std::vector<Piece>& pieces);
   /// Allocates a given part, which must be free; for tests of fragmentation.
   void occupy(std::uint64_t offset, std::uint64_t bytes) { used_[offset] = bytes; }
 

@@ -43,7 +43,7 @@ int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsig
   const bool is_late = takes(busy.late_launches);
   const bool is_suspended = !is_late && takes(busy.suspended_launches);
   const bool ends = busy.ends_when_resumed;
-  give_to_stream(stream, [=] {
+  enqueue_in_stream(stream, [=] {
     if (is_suspended) report(parameters, blocks, false);
     if (is_late || is_suspended) std::this_thread::sleep_for(delay);
     if (is_suspended && ends) {
@@ -58,7 +58,7 @@ int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsig
 void delay_copy(void* stream) {
   if (!takes(busy_gpu().late_copies)) return;
   const BusyGpu::Time delay = busy_gpu().delay;
-  give_to_stream(stream, [=] { std::this_thread::sleep_for(delay); });
+  enqueue_in_stream(stream, [=] { std::this_thread::sleep_for(delay); });
 }
 
 }  // namespace

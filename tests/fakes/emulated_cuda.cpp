@@ -88,7 +88,7 @@ int release(std::uint64_t address) noexcept {
   if (const auto found = emulated_find(address); !found || found->start != address) return invalid_value;
   remove_export(address);
   if (!emulated_free(address)) return invalid_value;
-  return count_given_back(success);
+  return count_released(success);
 }
 
 int copy_now(void* target, const void* source, std::size_t size, std::uint64_t address) noexcept {
@@ -193,7 +193,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
   int before = references[device];
   while (before > 0 && !references[device].compare_exchange_weak(before, before - 1)) {
   }
-  return count_given_back(before > 0 ? success : invalid_context);
+  return count_released(before > 0 ? success : invalid_context);
 }
 int cuCtxGetCurrent(void** context) {
   *context = current_context();
@@ -213,7 +213,7 @@ int cuCtxPopCurrent_v2(void** context) {
   *context = current_context();
   if (*context == nullptr) return invalid_context;
   contexts_of_thread.pop_back();
-  return count_given_back(success);
+  return count_released(success);
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {
   std::swap(*mode, capture_mode_of_thread);
@@ -275,7 +275,7 @@ int cuMemHostRegister_v2(void* address, std::size_t size, unsigned flags) {
 }
 int cuMemHostUnregister(void* address) {
   const std::lock_guard lock(registered_mutex);
-  return count_given_back(registered().erase(to_word(address)) == 1 ? success : invalid_value);
+  return count_released(registered().erase(to_word(address)) == 1 ? success : invalid_value);
 }
 int cuMemHostGetDevicePointer_v2(std::uint64_t* device, void* host, unsigned flags) {
   if (flags != 0) return invalid_value;
@@ -347,7 +347,7 @@ int count_taken(int result) noexcept {
   return result;
 }
 
-int count_given_back(int result) noexcept {
+int count_released(int result) noexcept {
   if (result == success) --held;
   return result;
 }

@@ -23,13 +23,13 @@ namespace gdrkit::fakes {
 
 /// Updates this count if a call with this `result` allocated or released a resource; returns `result`.
 int count_taken(int result) noexcept;
-int count_given_back(int result) noexcept;
+int count_released(int result) noexcept;
 
 /// As cuInit. Before it every function that requires it returns CUDA_ERROR_NOT_INITIALIZED.
 void initialise_emulated_cuda() noexcept;
 
 /// Appends `work` to a stream.
-void give_to_stream(void* stream, std::function<void()> work);
+void enqueue_in_stream(void* stream, std::function<void()> work);
 
 /// Emulates one block of the mover's GPU kernel; `parameter` is that of cuLaunchKernel.
 void play_mover(unsigned block, unsigned blocks, const void* parameter) noexcept;

@@ -36,23 +36,23 @@ class Stream {
     thread_.join();
   }
   /// Returns the number of the work.
-  std::uint64_t give(std::function<void()> work) {
+  std::uint64_t enqueue(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(work));
     changed_.notify_all();
-    return ++given_;
+    return ++enqueued_;
   }
   void wait(std::uint64_t number) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return done_ >= number; });
   }
-  [[nodiscard]] std::uint64_t given() {
+  [[nodiscard]] std::uint64_t enqueued() {
     const std::lock_guard lock(mutex_);
-    return given_;
+    return enqueued_;
   }
   [[nodiscard]] bool is_idle() {
     const std::lock_guard lock(mutex_);
-    return done_ == given_;
+    return done_ == enqueued_;
   }
 
  private:
@@ -73,7 +73,7 @@ class Stream {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
-  std::uint64_t given_ = 0;
+  std::uint64_t enqueued_ = 0;
   std::uint64_t done_ = 0;
   bool is_closing_ = false;
   std::thread thread_;  // last: it uses the other members
@@ -97,16 +97,16 @@ std::set<Stream*>& streams() {
 }
 
 /// The default stream executes work immediately.
-int give(void* stream, const std::function<void()>& work) noexcept {
+int enqueue(void* stream, const std::function<void()>& work) noexcept {
   return guarded([&] {
     if (stream == nullptr) return work(), success;
-    give_to_stream(stream, work);
+    enqueue_in_stream(stream, work);
     return success;
   });
 }
 
 int copy_in_stream(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) noexcept {
-  return give(stream, [=] {
+  return enqueue(stream, [=] {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     std::memcpy(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source), size);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -117,7 +117,7 @@ int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
   return guarded([&] {
     const auto* const bytes = static_cast<const char*>(parameters[0]);
     const std::vector<char> parameter(bytes, bytes + mover_parameter_bytes);
-    return give(stream, [=] { play_mover_blocks(blocks, parameter.data()); });
+    return enqueue(stream, [=] { play_mover_blocks(blocks, parameter.data()); });
   });
 }
 
@@ -138,7 +138,7 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t target, std::uint64_t source, std::size_t
 
 int cuCtxSynchronize() {
   const std::lock_guard lock(streams_mutex);
-  for (Stream* stream : streams()) stream->wait(stream->given());
+  for (Stream* stream : streams()) stream->wait(stream->enqueued());
   return success;
 }
 
@@ -155,10 +155,10 @@ int cuStreamDestroy_v2(void* stream) {
   const std::lock_guard lock(streams_mutex);
   streams().erase(static_cast<Stream*>(stream));
   delete static_cast<Stream*>(stream);
-  return count_given_back(success);
+  return count_released(success);
 }
 int cuStreamSynchronize(void* stream) {
-  if (auto* const given = static_cast<Stream*>(stream)) given->wait(given->given());
+  if (auto* const own = static_cast<Stream*>(stream)) own->wait(own->enqueued());
   return success;
 }
 int cuStreamQuery(void* stream) {
@@ -174,7 +174,7 @@ int cuEventCreate(void** event, unsigned) {
 int cuEventDestroy_v2(void* event) {
   if (event == nullptr) return invalid_handle;
   delete static_cast<Event*>(event);
-  return count_given_back(success);
+  return count_released(success);
 }
 int cuEventRecord(void* event, void* stream) {
   if (event == nullptr) return invalid_handle;
@@ -185,7 +185,7 @@ int cuEventRecord(void* event, void* stream) {
       *time_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
     if (on == nullptr) note();
-    *static_cast<Event*>(event) = {on, on == nullptr ? 0 : on->give(note), time_ms};
+    *static_cast<Event*>(event) = {on, on == nullptr ? 0 : on->enqueue(note), time_ms};
     return success;
   });
 }
@@ -196,7 +196,7 @@ int cuEventSynchronize(void* event) {
 }
 int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
   if (event == nullptr || flags != 0) return invalid_handle;
-  return give(stream, [recorded = *static_cast<Event*>(event)] { recorded.wait(); });
+  return enqueue(stream, [recorded = *static_cast<Event*>(event)] { recorded.wait(); });
 }
 int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
   if (begin == nullptr || end == nullptr) return invalid_handle;
@@ -207,7 +207,7 @@ int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
   return success;
 }
 int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
-  return give(stream, [=] { function(argument); });
+  return enqueue(stream, [=] { function(argument); });
 }
 
 int cuModuleLoadData(void** module, const void* image) {
@@ -215,7 +215,7 @@ int cuModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
   return count_taken(success);
 }
-int cuModuleUnload(void* module) { return module != nullptr ? count_given_back(success) : invalid_handle; }
+int cuModuleUnload(void* module) { return module != nullptr ? count_released(success) : invalid_handle; }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   return guarded([&] {
     const std::string entry = std::string(".entry ") + name + "(";
@@ -233,8 +233,8 @@ int cuLaunchKernel(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigne
 }  // extern "C"
 #pragma GCC visibility pop
 
-void give_to_stream(void* stream, std::function<void()> work) {
-  (void)static_cast<Stream*>(stream)->give(std::move(work));
+void enqueue_in_stream(void* stream, std::function<void()> work) {
+  (void)static_cast<Stream*>(stream)->enqueue(std::move(work));
 }
 
 }  // namespace gdrkit::fakes

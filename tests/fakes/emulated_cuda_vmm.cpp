@@ -71,7 +71,7 @@ int cuMemAddressFree(std::uint64_t address, std::size_t size) {
   }
   ::munmap(at(address - guard_bytes), size + 2 * guard_bytes);
   reservations().erase(found);
-  return count_given_back(success);
+  return count_released(success);
 }
 int cuMemCreate(std::uint64_t* handle, std::size_t size, const CudaMemAllocationProp*, unsigned long long) {
   if (size == 0 || size % granularity != 0) return invalid_value;
@@ -81,7 +81,7 @@ int cuMemCreate(std::uint64_t* handle, std::size_t size, const CudaMemAllocation
   return count_taken(success);
 }
 int cuMemRelease(std::uint64_t handle) {
-  return ::close(static_cast<int>(handle)) == 0 ? count_given_back(success) : invalid_value;
+  return ::close(static_cast<int>(handle)) == 0 ? count_released(success) : invalid_value;
 }
 int cuMemExportToShareableHandle(void* target, std::uint64_t handle, int, unsigned long long) {
   const int file = ::dup(static_cast<int>(handle));
@@ -105,7 +105,7 @@ int cuMemUnmap(std::uint64_t address, std::size_t size) {
   remove_export(address);
   (void)reserve(address - guard_bytes, size + guard_bytes);
   found->second.mapped_bytes = 0;
-  return count_given_back(success);
+  return count_released(success);
 }
 /// Mapped memory is accessible immediately.
 int cuMemSetAccess(std::uint64_t address, std::size_t size, const CudaMemAccessDesc* access, std::size_t count) {

@@ -30,7 +30,7 @@ int devices[gpu_count] = {0, 1};
 std::map<std::string, int> failures;
 int violations = 0;
 bool is_up = false;
-bool talks_nonsense = false;
+bool returns_invalid_values = false;
 
 bool is_device(void* device) { return device == &devices[0] || device == &devices[1]; }
 
@@ -52,7 +52,7 @@ int start(const char* name, void* device, unsigned link) {
 }
 
 int write(char* buffer, unsigned size, const std::string& text) {
-  if (talks_nonsense) {
+  if (returns_invalid_values) {
     std::memset(buffer, '\x9b', size);
   } else {
     std::snprintf(buffer, size, "%s", text.c_str());
@@ -62,7 +62,7 @@ int write(char* buffer, unsigned size, const std::string& text) {
 
 template <class Number>
 int write(Number* target, Number value) {
-  *target = talks_nonsense ? static_cast<Number>(-1) : value;
+  *target = returns_invalid_values ? static_cast<Number>(-1) : value;
   return ok;
 }
 
@@ -84,8 +84,8 @@ extern "C" __attribute__((visibility("default"))) void fake_nvml_fail(const char
   failures[name] = result;
 }
 EXPORT fake_nvml_violations() { return violations; }
-extern "C" __attribute__((visibility("default"))) void fake_nvml_talk_nonsense(bool does_it) {
-  talks_nonsense = does_it;
+extern "C" __attribute__((visibility("default"))) void fake_nvml_return_invalid_values(bool is_enabled) {
+  returns_invalid_values = is_enabled;
 }
 
 EXPORT nvmlInit_v2() {
@@ -215,7 +215,7 @@ EXPORT nvmlDeviceGetFieldValues(void* device, int count, NvmlFieldValue* values)
     case gdrkit::platform::nvml_field_c2c_count: values->result = not_supported; break;
     default: values->result = invalid_argument;
   }
-  if (talks_nonsense) values->value_type = 99;
+  if (returns_invalid_values) values->value_type = 99;
   return ok;
 }
 EXPORT nvmlDeviceGetCpuAffinity(void* device, unsigned count, unsigned long* words) {
@@ -231,7 +231,7 @@ EXPORT nvmlDeviceGetNvLinkState(void* device, unsigned link, int* is_active) {
 }
 EXPORT nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned link, NvmlPciInfo* info) {
   START(device, link);
-  if (is_dead(device, link) && !talks_nonsense) ++violations;
+  if (is_dead(device, link) && !returns_invalid_values) ++violations;
   info->domain = 0x0fffffff;
   return write(info->bus_id, sizeof info->bus_id, link == 0 ? "0FFFFFFF:FF:FF.0" : "00000000:C5:00.0");
 }

@@ -10,5 +10,5 @@ using FakeNvmlFail = void(const char* name, int result);
 /// Counts calls before nvmlInit, after nvmlShutdown, or with an invalid handle, link or size.
 using FakeNvmlViolations = int();
 /// Enables results that no driver returns: unterminated bytes that are not text, negative and huge numbers.
-using FakeNvmlTalkNonsense = void(bool does_it);
+using FakeNvmlReturnInvalidValues = void(bool is_enabled);
 }

@@ -31,7 +31,7 @@ VerbsDeviceHandle* list[device_count + 1] = {};
 int lists = 0;
 int regions = 0;
 int violations = 0;
-bool talks_nonsense = false;
+bool returns_invalid_values = false;
 std::map<std::string, int> failures;
 
 /// Returns whether the call of this name fails, with errno set.
@@ -68,21 +68,21 @@ EXPORT int fake_verbs_held() {
   for (const Adapter& adapter : adapters) held += (adapter.is_open ? 1 : 0) + (adapter.has_domain ? 1 : 0);
   return held;
 }
-EXPORT void fake_verbs_talk_nonsense(bool does_it) {
-  talks_nonsense = does_it;
+EXPORT void fake_verbs_return_invalid_values(bool is_enabled) {
+  returns_invalid_values = is_enabled;
   std::memset(adapters[1].name, '\x9b', sizeof adapters[1].name);
-  if (!does_it) std::strcpy(adapters[1].name, "mlx5_1");
+  if (!is_enabled) std::strcpy(adapters[1].name, "mlx5_1");
 }
 
 EXPORT VerbsDeviceHandle** ibv_get_device_list(int* count) {
   if (fails(__func__)) return nullptr;
   for (int i = 0; i < device_count; ++i) list[i] = reinterpret_cast<VerbsDeviceHandle*>(&adapters[i]);
-  *count = talks_nonsense ? INT_MAX : device_count;
+  *count = returns_invalid_values ? INT_MAX : device_count;
   ++lists;
   return list;
 }
-EXPORT void ibv_free_device_list(VerbsDeviceHandle** given) {
-  expect(given == list && lists == 1);
+EXPORT void ibv_free_device_list(VerbsDeviceHandle** freed) {
+  expect(freed == list && lists == 1);
   --lists;
 }
 EXPORT const char* ibv_get_device_name(VerbsDeviceHandle* device) {

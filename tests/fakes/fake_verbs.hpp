@@ -13,5 +13,5 @@ using FakeVerbsHeld = int();
 /// Counts calls with invalid arguments, releases in the wrong order, and dma-buf descriptors that might exist.
 using FakeVerbsViolations = int();
 /// Enables results that no library returns: a huge count of devices and names that are not text.
-using FakeVerbsTalkNonsense = void(bool does_it);
+using FakeVerbsReturnInvalidValues = void(bool is_enabled);
 }

@@ -184,11 +184,11 @@ int FaultyCuda::call_with_fault(const char* name, bool is_made_anyway, Call call
 
 template <class Call>
 int FaultyCuda::around(const char* name, Call call) noexcept {
-  bool waits_or_gives_back = false;
+  bool waits_or_releases = false;
   for (const char* word : {"synchronize", "destroy", "release", "unregister", "unload", "unmap", "pop", "free"}) {
-    waits_or_gives_back = waits_or_gives_back || std::strstr(name, word) != nullptr;
+    waits_or_releases = waits_or_releases || std::strstr(name, word) != nullptr;
   }
-  return call_with_fault(name, waits_or_gives_back, call);
+  return call_with_fault(name, waits_or_releases, call);
 }
 
 int FaultyCuda::exchange_stream_capture_mode(int* mode) noexcept {

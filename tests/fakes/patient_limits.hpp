@@ -13,7 +13,7 @@ namespace gdrkit::fakes {
   limits.idle = std::chrono::milliseconds(20);
   limits.busy = std::chrono::milliseconds(200);
   limits.start = std::chrono::seconds(5);
-  limits.answer = std::chrono::seconds(5);
+  limits.response = std::chrono::seconds(5);
   return limits;
 }
 

@@ -156,7 +156,7 @@ std::uint32_t RmState::unmap(Handle client, Handle device, Handle memory, std::u
 
 void RmState::end(RmMapping& mapping, const std::string& by) {
   if (mapping.vmas > 0) violations_.add(by + " while the memory is still mmapped");
-  bar1_[mapping.gpu].give_back(mapping.bar1);
+  bar1_[mapping.gpu].release(mapping.bar1);
   mapping.is_live = false;
 }
 

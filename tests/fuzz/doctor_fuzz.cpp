@@ -249,7 +249,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const doctor::Examination examination = run_doctor(machine, (choice & 16) != 0);
   run_topo(machine);
   run_env(machine, examination, choice);
-  FUZZ_CHECK(tree->calls() <= most_calls && tree->bytes_given() <= most_bytes);
+  FUZZ_CHECK(tree->calls() <= most_calls && tree->bytes_returned() <= most_bytes);
   return 0;
 }
 

@@ -55,7 +55,7 @@ class MemoryTree final : public diag::topology::FileTree {
 
   /// Calls so far, and the bytes that they returned.
   [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
-  [[nodiscard]] std::size_t bytes_given() const noexcept { return bytes_given_; }
+  [[nodiscard]] std::size_t bytes_returned() const noexcept { return bytes_returned_; }
 
   [[nodiscard]] Directory root() const override { return root_; }
   [[nodiscard]] int look(const Directory& directory, const std::string& name,
@@ -79,7 +79,7 @@ class MemoryTree final : public diag::topology::FileTree {
     if (const int error = refusal(file)) return error;
     const std::size_t size = std::min(limit, file->content.size());
     content->assign(file->content.begin(), file->content.begin() + static_cast<std::ptrdiff_t>(size));
-    bytes_given_ += size;
+    bytes_returned_ += size;
     return 0;
   }
   /// Reads in small pieces, so that matches span two of them.
@@ -93,7 +93,7 @@ class MemoryTree final : public diag::topology::FileTree {
     while (!left.empty()) {
       const std::string_view piece = left.substr(0, 1000);
       left.remove_prefix(piece.size());
-      bytes_given_ += piece.size();
+      bytes_returned_ += piece.size();
       if (!take(piece)) break;
     }
     return 0;
@@ -158,7 +158,7 @@ class MemoryTree final : public diag::topology::FileTree {
 
   std::shared_ptr<File> root_ = directory_file();
   mutable std::size_t calls_ = 0;
-  mutable std::size_t bytes_given_ = 0;
+  mutable std::size_t bytes_returned_ = 0;
 };
 
 }  // namespace gdrkit::fuzz

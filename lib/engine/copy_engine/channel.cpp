@@ -18,7 +18,7 @@ base::Status check(int result, const char* call) noexcept {
 }  // namespace
 
 Channel::~Channel() {
-  const auto scope = gpu_.enter();  // without it too, all is given back that can be
+  const auto scope = gpu_.enter();  // if it fails, still releases what it can
   for (void* event : events_) {
     if (event != nullptr) (void)gpu_.calls().event_destroy(event);
   }
@@ -53,7 +53,7 @@ base::Status Channel::start(const Copy& copy) noexcept {
     const int result = gpu_.calls().stream_create(&stream_, driver::cuda_stream_non_blocking);
     if (result != 0) return check(result, "cuStreamCreate");
   }
-  if (!is_staged_) return give(copy.device, copy.host, copy.size_bytes);
+  if (!is_staged_) return enqueue(copy.device, copy.host, copy.size_bytes);
   if (base::Status made = make_staging(); !made) return made;
   base::Status begun;
   const std::size_t ahead = copy.direction == Direction::from_device ? std::min(pieces(), piece_count) : 0;
@@ -62,7 +62,7 @@ base::Status Channel::start(const Copy& copy) noexcept {
   return begun;
 }
 
-base::Status Channel::give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept {
+base::Status Channel::enqueue(std::uint64_t device, void* host, std::size_t size_bytes) noexcept {
   const driver::CudaCalls& calls = gpu_.calls();
   if (copy_.direction == Direction::from_device)
     return check(calls.memcpy_device_to_host_async(host, device, size_bytes, stream_), "cuMemcpyDtoHAsync");
@@ -70,8 +70,8 @@ base::Status Channel::give(std::uint64_t device, void* host, std::size_t size_by
 }
 
 base::Status Channel::start_piece(std::size_t piece) noexcept {
-  base::Status given = give(copy_.device + piece * piece_bytes, staging(piece), size_of(piece));
-  if (!given) return given;
+  base::Status enqueued = enqueue(copy_.device + piece * piece_bytes, staging(piece), size_of(piece));
+  if (!enqueued) return enqueued;
   ++started_;
   return check(gpu_.calls().event_record(events_[piece % piece_count], stream_), "cuEventRecord");
 }

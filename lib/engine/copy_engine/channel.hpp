@@ -27,7 +27,7 @@ class Channel {
   base::Status start(const Copy& copy) noexcept;
   /// Afterwards no copy is in flight, also if an error is returned.
   base::Status finish() noexcept;
-  /// Whether the stream has done what it was given.
+  /// Whether the stream has completed all its work.
   [[nodiscard]] bool is_idle() const noexcept {
     return gpu_.calls().stream_query(stream_) != driver::cuda_error_not_ready;
   }
@@ -39,8 +39,8 @@ class Channel {
   [[nodiscard]] char* staging(std::size_t piece) const noexcept {
     return staging_.bytes() + piece % piece_count * piece_bytes;
   }
-  /// Gives the stream a copy from or to host memory that the GPU reaches.
-  base::Status give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept;
+  /// Appends to the stream a copy from or to host memory that the GPU reaches.
+  base::Status enqueue(std::uint64_t device, void* host, std::size_t size_bytes) noexcept;
   base::Status start_piece(std::size_t piece) noexcept;
   base::Status wait_for_piece(std::size_t piece) noexcept;
   base::Status finish_pipeline() noexcept;
@@ -52,7 +52,7 @@ class Channel {
   PinnedMemory staging_;
   Copy copy_;
   bool is_staged_ = false;
-  std::size_t started_ = 0;  ///< pieces that the stream was given
+  std::size_t started_ = 0;  ///< pieces appended to the stream
 };
 
 }  // namespace gdrkit::engine::copy_engine

@@ -29,14 +29,14 @@ class CopyEngine final : public Engine {
     if (!taken) return base::pass(taken);
     base::Status started = channels_[*taken]->start(copy);
     if (started) return Ticket{*taken};
-    give_back(*taken);
+    release(*taken);
     return base::pass(started);
   }
 
   [[nodiscard]] base::Status complete(Ticket ticket) noexcept override {
     const auto channel = static_cast<unsigned>(ticket);
     base::Status finished = channels_[channel]->finish();
-    give_back(channel);
+    release(channel);
     return finished;
   }
 
@@ -55,7 +55,7 @@ class CopyEngine final : public Engine {
     return base::fail(EAGAIN, "copy engine 'copy_engine' already has %u outstanding copies; finish a copy first",
                       most_channels);
   }
-  void give_back(unsigned channel) noexcept {
+  void release(unsigned channel) noexcept {
     const std::lock_guard lock(mutex_);
     taken_ &= ~(1u << channel);
   }

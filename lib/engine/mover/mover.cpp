@@ -335,14 +335,14 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
       if (polls % 64 != 0) continue;
     }
     const std::int64_t waited = now_ns() - begin;
-    if (waited < limits_.answer.count()) continue;
+    if (waited < limits_.response.count()) continue;
     if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
     if (!is_revoked) {
       is_revoked = true;
       const std::lock_guard lock(mutex_);
       if (kernel_->launch_number() == launch) stop();
     }
-    if (waited < limits_.answer.count() + limits_.end.count()) continue;
+    if (waited < limits_.response.count() + limits_.end.count()) continue;
     is_lost_.store(true);
     return base::fail(
         ETIMEDOUT,

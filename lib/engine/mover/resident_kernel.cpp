@@ -97,7 +97,7 @@ base::Status ResidentKernel::load() noexcept {
 
 ResidentKernel::~ResidentKernel() {
   const driver::CudaCalls& calls = gpu_.calls();
-  const auto scope = gpu_.enter();  // without it too, all is given back that can be
+  const auto scope = gpu_.enter();  // if it fails, still releases what it can
   if (stream_ != nullptr) {
     (void)calls.stream_synchronize(stream_);  // in any case: the blocks write to status_
     (void)calls.stream_destroy(stream_);

@@ -59,7 +59,7 @@ std::uint64_t GpuKernelConformance::to_device(const void* host) {
 
 bool GpuKernelConformance::comes(const std::uint32_t* word, std::uint32_t value) {
   const std::int64_t begin = now_ns();
-  while (look(word) != value) {
+  while (load(word) != value) {
     if (now_ns() - begin > static_cast<std::int64_t>(long_ns)) return false;
     ::sched_yield();
   }

@@ -74,7 +74,7 @@ class GpuKernelConformance : public ::testing::Test {
     EXPECT_TRUE(tests::succeeded(device_->copy_to_host(&value, address, sizeof value)));
     return value;
   }
-  static std::uint32_t look(const std::uint32_t* word) {
+  static std::uint32_t load(const std::uint32_t* word) {
     return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire);
   }
   static void store(std::uint32_t* word, std::uint32_t value) {
@@ -82,7 +82,7 @@ class GpuKernelConformance : public ::testing::Test {
   }
   /// Returns false after long_ns.
   [[nodiscard]] static bool comes(const std::uint32_t* word, std::uint32_t value);
-  static KernelEnd end_at(const std::uint32_t* word) { return static_cast<KernelEnd>(look(word)); }
+  static KernelEnd end_at(const std::uint32_t* word) { return static_cast<KernelEnd>(load(word)); }
 
   std::unique_ptr<Device> device_;
   std::optional<GpuKernels> kernels_;

@@ -51,7 +51,7 @@ class PingPongConformance : public GpuKernelConformance {
 TEST_F(PingPongConformance, SendsOnePongPerPingAndNoneBeforeIt) {
   launch();
   for (std::uint32_t value = 100; value < 150; ++value) {
-    EXPECT_EQ(look(pong_), value == 100 ? 0 : value - 1);
+    EXPECT_EQ(load(pong_), value == 100 ? 0 : value - 1);
     store(ping_, value);
     ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
   }
@@ -66,7 +66,7 @@ TEST_F(PingPongConformance, APingOfAnotherRoundIsIgnored) {
   launch();
   store(ping_, 101);
   (void)finish(KernelEnd::expired);
-  EXPECT_EQ(look(pong_), 0U);
+  EXPECT_EQ(load(pong_), 0U);
 }
 
 TEST_F(PingPongConformance, FlagsWithoutDataUseOneThreadOfAnyShape) {
@@ -94,7 +94,7 @@ TEST_F(PingPongConformance, AlsoStopsWithData) {
   launch({1, 64});
   store(ping_, stop_word);
   (void)finish(KernelEnd::stopped);
-  EXPECT_EQ(look(pong_), 0U);
+  EXPECT_EQ(load(pong_), 0U);
 }
 
 TEST_F(PingPongConformance, AlsoExpiresWithData) {
@@ -138,7 +138,7 @@ TEST_F(PingPongConformance, StopsAtTheStopValue) {
   ASSERT_TRUE(comes(pong_, 100));
   store(ping_, stop_word);
   (void)finish(KernelEnd::stopped);
-  EXPECT_EQ(look(pong_), 100U);
+  EXPECT_EQ(load(pong_), 100U);
 }
 
 TEST_F(PingPongConformance, ExpiresWithoutAPing) {
@@ -146,7 +146,7 @@ TEST_F(PingPongConformance, ExpiresWithoutAPing) {
   launch();
   const auto state = finish(KernelEnd::expired);
   EXPECT_GE(state.elapsed_ns, short_ns);
-  EXPECT_EQ(look(pong_), 0U);
+  EXPECT_EQ(load(pong_), 0U);
 }
 
 TEST_F(PingPongConformance, ExpiresBetweenRounds) {

@@ -75,7 +75,7 @@ TEST_F(StreamConformance, AnInvalidSignalIsRejected) {
 struct WaitControl {
   std::uint32_t is_broken;
   std::uint32_t unused;
-  std::uint64_t given_up;
+  std::uint64_t timed_out_address;
 };
 
 class StreamWaitConformance : public StreamConformance {
@@ -110,14 +110,14 @@ TEST_F(StreamWaitConformance, ComparesAsSignedOrUnsigned) {
     wait.comparison = one.comparison;
     wait.value = one.value;
     run(wait, {1, 1});
-    EXPECT_EQ(control_->given_up, 0U) << one.word << ' ' << one.comparison;
+    EXPECT_EQ(control_->timed_out_address, 0U) << one.word << ' ' << one.comparison;
   }
 }
 
 TEST_F(StreamWaitConformance, TimesOutAndReportsIt) {
   const auto wait = parameters(short_ns);
   run(wait, {1, 1});
-  EXPECT_EQ(control_->given_up, wait.address);
+  EXPECT_EQ(control_->timed_out_address, wait.address);
 }
 
 TEST_F(StreamWaitConformance, EndsIfAPeExits) {
@@ -125,7 +125,7 @@ TEST_F(StreamWaitConformance, EndsIfAPeExits) {
   ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
   store(&control_->is_broken, 1);
   finish();
-  EXPECT_EQ(control_->given_up, wait.address);
+  EXPECT_EQ(control_->timed_out_address, wait.address);
 }
 
 TEST_F(StreamWaitConformance, InvalidWordsAreRejected) {

@@ -27,12 +27,12 @@ TEST_F(GateConformance, HoldsTheStreamUntilItIsOpened) {
       tests::succeeded(kernels_->launch(GateParameters{to_device(flag), to_device(end), long_ns}, {1, 1}, stream_)));
   ASSERT_TRUE(device_->copy_to_host_async(word, source, 4, stream_));
   EXPECT_FALSE(device_->is_finished(stream_).value());
-  EXPECT_EQ(look(word), 0U);
+  EXPECT_EQ(load(word), 0U);
   EXPECT_EQ(end_at(end), KernelEnd::running);
   store(flag, 1);
   ASSERT_TRUE(device_->synchronize(stream_));
   EXPECT_EQ(end_at(end), KernelEnd::finished);
-  EXPECT_EQ(look(word), 0x11111111U);
+  EXPECT_EQ(load(word), 0x11111111U);
 }
 
 TEST_F(GateConformance, TimesOut) {

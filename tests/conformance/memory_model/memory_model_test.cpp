@@ -232,18 +232,18 @@ TEST_P(MemoryModel, ALaterLaunchReadsTheWrite) {
 }
 
 TEST_P(MemoryModel, AnotherThreadReadsTheWriteAfterAcquiringTheCounter) {
-  constexpr std::uint32_t rounds_a_look = 64;
+  constexpr std::uint32_t rounds_per_read = 64;
   const std::uint32_t rounds = rounds_of(GetParam());
   std::atomic<std::uint32_t> written{0};
   std::atomic<std::uint64_t> stale{0};
-  std::atomic<std::uint32_t> looks{0};
+  std::atomic<std::uint32_t> reads{0};
   tests::TestThread reader([&](const std::atomic<bool>& is_over) {
     std::uint32_t word = 0;
     while (!is_over) {
       const std::uint32_t expected = written.load(std::memory_order_acquire);
       data_->read(0, std::span(&word, 1));
       stale += word < expected ? 1 : 0;
-      ++looks;
+      ++reads;
     }
   });
   std::uint32_t value = first;
@@ -251,13 +251,13 @@ TEST_P(MemoryModel, AnotherThreadReadsTheWriteAfterAcquiringTheCounter) {
     fill(value);
     data_->write(0, words().first(64));
     written.store(value, std::memory_order_release);
-    // On a busy machine all writes may end before the reader looks a second time. It looks twice after some of them,
-    // because a look may have begun before this write.
-    if (value % rounds_a_look != 0) continue;
-    for (const std::uint32_t seen = looks; looks - seen < 2 && !reader.has_ended();) std::this_thread::yield();
+    // On a busy machine all writes may end before the reader reads a second time. It reads twice after some of them,
+    // because a read may have begun before this write.
+    if (value % rounds_per_read != 0) continue;
+    for (const std::uint32_t seen = reads; reads - seen < 2 && !reader.has_ended();) std::this_thread::yield();
   }
   reader.stop();
-  EXPECT_GT(looks, 0u);
+  EXPECT_GT(reads, 0u);
   EXPECT_EQ(stale, 0u);
   report(value - first, rounds);
 }

@@ -113,8 +113,8 @@ TEST_F(FakeRmTest, LinksADeviceFileOnce) {
 
 TEST_F(FakeRmTest, AcceptsAClientOnlyOnItsOwnFileAndThoseLinkedToIt) {
   auto bytes = RawRm::words<16>({raw.root, 0, memory});
-  const int stranger = rm.open("/dev/nvidiactl", O_RDWR);
-  raw.call(stranger, command::rm_free, bytes);
+  const int unlinked = rm.open("/dev/nvidiactl", O_RDWR);
+  raw.call(unlinked, command::rm_free, bytes);
   EXPECT_EQ(get<std::uint32_t>(bytes.data(), 12), rm_status::invalid_client);
   raw.call(node, command::rm_free, bytes);
   EXPECT_EQ(get<std::uint32_t>(bytes.data(), 12), rm_status::ok);

@@ -33,11 +33,11 @@ std::uint64_t CanonicalNames::name(Kind kind, std::uint64_t real) {
   const auto found = names_.find({kind, real});
   if (found != names_.end()) return found->second;
   const auto next = next_.try_emplace(kind, first_of(kind)).first;
-  const std::uint64_t given = next->second;
+  const std::uint64_t assigned = next->second;
   next->second += step_of(kind);
-  names_[{kind, real}] = given;
-  if (names_are_canonical_) names_[{kind, given}] = given;
-  return given;
+  names_[{kind, real}] = assigned;
+  if (names_are_canonical_) names_[{kind, assigned}] = assigned;
+  return assigned;
 }
 
 std::uint64_t CanonicalNames::add_region(std::uint64_t first, std::uint64_t bytes) {

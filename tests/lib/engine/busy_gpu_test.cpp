@@ -53,7 +53,7 @@ class OnABusyGpu : public tests::EngineMachine {
     fakes::busy_gpu().reset();
     EngineMachine::SetUp();
   }
-  void give_back() override {
+  void release() override {
     path.reset();
     engines.reset();
   }
@@ -163,7 +163,7 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
   if (++fakes::busy_gpu().launches > 1) return fakes::busy_gpu().refusal;
   mover::Parameters parameters;
   std::memcpy(&parameters, list[0], sizeof parameters);
-  fakes::give_to_stream(stream, [=] {
+  fakes::enqueue_in_stream(stream, [=] {
     std::uint32_t done = parameters.first_tag - 1;
     const auto report = [&](bool has_ended) {
       for (unsigned block = 0; block < blocks; ++block) {
@@ -180,8 +180,8 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
         std::atomic_thread_fence(std::memory_order_seq_cst);
         std::memcpy(&pieces, reinterpret_cast<mover::Line*>(parameters.lines) + (done + 1) % mover::ring_lines, 32);
       } while (!pieces.are_of(done + 1));
-      const mover::Command asked = pieces.command();
-      std::memcpy(reinterpret_cast<void*>(asked.target), reinterpret_cast<void*>(asked.source), asked.size_bytes);
+      const mover::Command copy = pieces.command();
+      std::memcpy(reinterpret_cast<void*>(copy.target), reinterpret_cast<void*>(copy.source), copy.size_bytes);
       ++done;
       report(command == 2);
     }

@@ -43,10 +43,10 @@ class EngineMachine : public testing::Test {
   }
   void TearDown() override {
     if (leaks_on_purpose) return;
-    give_back();
+    release();
     EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before);
   }
-  virtual void give_back() {}  ///< what the test holds of the GPU
+  virtual void release() {}  ///< what the test holds of the GPU
 
   int held_before = 0;
   bool leaks_on_purpose = false;

@@ -37,7 +37,7 @@ int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsig
   ++launches;
   Parameters parameters;
   std::memcpy(&parameters, list[0], sizeof parameters);
-  fakes::give_to_stream(stream, [=] { play(parameters, blocks); });
+  fakes::enqueue_in_stream(stream, [=] { play(parameters, blocks); });
   return 0;
 }
 
@@ -93,7 +93,7 @@ class MoverTest : public tests::EngineMachine {
     calls = fakes::emulated_cuda();
     limits = fakes::patient_limits();
   }
-  void give_back() override { gpu.reset(); }
+  void release() override { gpu.reset(); }
   base::Result<std::unique_ptr<Engine>> open() {
     auto opened = Gpu::open(calls, 0);
     EXPECT_TRUE(opened);
@@ -140,7 +140,7 @@ TEST_F(MoverTest, ReturnsEagainOnAFullGpuAndRecovers) {
 
 TEST_F(MoverTest, AbandonsACommandOnlyAfterTheGpuKernelEnded) {
   calls.launch_kernel = &launch<play_suspended>;
-  limits.answer = 5ms;
+  limits.response = 5ms;
   auto engine = tests::value_or_throw(open());
   EXPECT_EQ(outcome(*engine), EAGAIN);
   EXPECT_TRUE(has_ended);
@@ -155,7 +155,7 @@ TEST_F(MoverTest, CopyIsIncompleteIfOneBlockMissedIt) {
 
 TEST_F(MoverTest, ReportsAnUnresponsiveGpuAndDisablesTheEngine) {
   calls.launch_kernel = &launch<play_hung>;
-  limits.answer = 5ms;
+  limits.response = 5ms;
   limits.end = 20ms;
   auto engine = tests::value_or_throw(open());
   const auto ticket = tests::value_or_throw(engine->submit(copy()));

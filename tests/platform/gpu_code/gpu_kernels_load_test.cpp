@@ -45,7 +45,7 @@ CudaCalls loading_calls() {
     ++loads.modules;
     return *module = &loads, fakes::count_taken(0);
   };
-  calls.module_unload = [](void*) { return --loads.modules, fakes::count_given_back(0); };
+  calls.module_unload = [](void*) { return --loads.modules, fakes::count_released(0); };
   calls.module_get_function = [](void** function, void*, const char* name) {
     loads.functions.emplace_back(name);
     return *function = &loads, 0;

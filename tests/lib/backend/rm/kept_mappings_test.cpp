@@ -80,7 +80,7 @@ TEST_F(RmKeptMappings, AreFewAndSmall) {
   EXPECT_EQ(mappings(), KeptMappings::most_mappings) << "the place of the first one is free again";
 }
 
-TEST_F(RmKeptMappings, GiveTheirBar1ToAnotherPin) {
+TEST_F(RmKeptMappings, ReleaseTheirBar1ForAnotherPin) {
   const auto first = pin(1 * mib), second = pin(1 * mib);
   map_and_unmap(*first);
   auto& heap = machine.rm.state().bar1(0);
@@ -90,7 +90,7 @@ TEST_F(RmKeptMappings, GiveTheirBar1ToAnotherPin) {
   map_and_unmap(*first);
 }
 
-TEST_F(RmKeptMappings, GiveTheirDescriptorsToAnotherPin) {
+TEST_F(RmKeptMappings, ReleaseTheirDescriptorsForAnotherPin) {
   const auto first = pin(64 * kib), second = pin(64 * kib);
   map_and_unmap(*first);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
@@ -98,7 +98,7 @@ TEST_F(RmKeptMappings, GiveTheirDescriptorsToAnotherPin) {
   map_and_unmap(*first);
 }
 
-TEST_F(RmKeptMappings, GiveTheirDescriptorsToAPin) {
+TEST_F(RmKeptMappings, ReleaseTheirDescriptorsForAPin) {
   const auto first = pin(64 * kib);
   map_and_unmap(*first);
   const std::uint64_t address = machine.cuda.malloc(64 * kib);
@@ -116,7 +116,7 @@ TEST_F(RmKeptMappings, EndByRmUnmapIfTheirObjectCannotBeFreed) {
   EXPECT_EQ(mappings(), 0u);
 }
 
-TEST(RmKeptMappingsOfTwoGpus, GiveTheirDescriptorsToTheOtherGpu) {
+TEST(RmKeptMappingsOfTwoGpus, ReleaseTheirDescriptorsForTheOtherGpu) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, {.gpus = {0, 1}});
   machine.cuda.activate_primary(1);
   const auto backend = open_or_fail(machine);

@@ -67,7 +67,7 @@ TEST_F(RmFailedUnmap, KeepsTheMemoryForeverIfThePagesStayMapped) {
   EXPECT_FALSE(pinned->unpin());
   pinned.reset();
   backend.reset();
-  EXPECT_TRUE(is_lawful(machine)) << "memory was released under pages that still refer to it";
+  EXPECT_TRUE(has_no_violations(machine)) << "memory was released under pages that still refer to it";
   EXPECT_EQ(machine.rm.census().rm_clients, 1u);
 }
 
@@ -81,12 +81,12 @@ class RmFailedCalibrationUnmap : public RmFailedUnmap {
   }
   void expect_kept() {
     machine.leaks_on_purpose = true;
-    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was released under pages that still refer to it";
+    EXPECT_TRUE(has_no_violations(machine)) << "scratch memory was released under pages that still refer to it";
     (void)pinned_plain->unpin();
     pinned_plain.reset();
     pinned.reset();
     backend.reset();
-    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was released under pages that still refer to it";
+    EXPECT_TRUE(has_no_violations(machine)) << "scratch memory was released under pages that still refer to it";
     EXPECT_EQ(machine.cuda.census().scratch_allocations, 1u);
     EXPECT_EQ(machine.rm.census().rm_clients, 1u);
   }

@@ -104,7 +104,7 @@ inline ::testing::AssertionResult is_clean(RmMachine& machine) {
 }
 
 /// Succeeds if no rule of the driver was violated; for use while a backend and pins are open.
-inline ::testing::AssertionResult is_lawful(RmMachine& machine) {
+inline ::testing::AssertionResult has_no_violations(RmMachine& machine) {
   const auto violations = machine.rm.violations().list();
   if (violations.empty()) return ::testing::AssertionSuccess();
   auto result = ::testing::AssertionFailure();
@@ -147,7 +147,7 @@ class OnRmMachine : public ::testing::Test {
   void expect_map_fails(int errno_value, const ::testing::Matcher<std::string>& text) {
     EXPECT_TRUE(tests::failed(pinned->map(pinned->page_bytes(), MappingType::none), errno_value, text));
     EXPECT_EQ(machine.rm.census(), census) << "a failed map must release its resources";
-    EXPECT_TRUE(is_lawful(machine));
+    EXPECT_TRUE(has_no_violations(machine));
   }
 
   RmMachine machine;
