@@ -170,13 +170,13 @@ std::string describe_ranks_without_hooks(const std::vector<double>& is_hooked) {
 }
 
 std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxContext* context,
-                              platform::UcxEndpoint* endpoint, bool understands_gpu) {
+                              platform::UcxEndpoint* endpoint, bool supports_gpu) {
   const char* const transports = std::getenv("UCX_TLS");
   const std::string lanes = ucx_lanes_in(printed_by(ucx_print(calls, "ucp_ep_print_info"), endpoint));
   std::string text = lanes.empty() ? "lanes unknown" : lanes;
   text += std::string("; UCX_TLS=") + (transports == nullptr ? "(UCX's choice)" : transports) +
-          (understands_gpu ? ", with CUDA support" : ", without CUDA support");
-  if (understands_gpu) {
+          (supports_gpu ? ", with CUDA support" : ", without CUDA support");
+  if (supports_gpu) {
     const bool has_gdr_copy =
         has_ucx_domain(printed_by(ucx_print(calls, "ucp_context_print_info"), context), "gdr_copy");
     const std::string file = loaded_gdrapi();

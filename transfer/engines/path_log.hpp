@@ -49,6 +49,6 @@ class PathLog {
 
 /// Human-readable: the lanes of `endpoint`, and the libgdrapi behind the domain gdr_copy, if any.
 [[nodiscard]] std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxContext* context,
-                                            platform::UcxEndpoint* endpoint, bool understands_gpu);
+                                            platform::UcxEndpoint* endpoint, bool supports_gpu);
 
 }  // namespace gdrkit::transfer::engines

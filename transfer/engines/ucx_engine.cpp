@@ -57,7 +57,7 @@ class UcxEngine : public MessageEngine {
   [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
   [[nodiscard]] std::string path() const override {
     const int peer = (processes_.process() + n_ranks_ / 2) % n_ranks_;
-    return describe_ucx_path(calls_, context_, endpoints_[index(peer)], understands_gpu_) + why_slow_;
+    return describe_ucx_path(calls_, context_, endpoints_[index(peer)], supports_gpu_) + why_slow_;
   }
 
   void send(int peer, std::size_t size_bytes) override { finish(start_send(peer, size_bytes, data_tag)); }
@@ -140,9 +140,9 @@ class UcxEngine : public MessageEngine {
     platform::UcxContextAttributes attributes;
     attributes.field_mask = platform::ucx_context_memory_types;
     require_ucx(calls_, calls_.context_query(context_, &attributes), "ucp_context_query");
-    understands_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
+    supports_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
     const bool needs_it = request.place != 'H' && !processes_.choice().is_emulated;
-    const std::vector<double> all = processes_.gather(needs_it && !understands_gpu_ ? 1 : 0);
+    const std::vector<double> all = processes_.gather(needs_it && !supports_gpu_ ? 1 : 0);
     if (std::ranges::any_of(all, [](double lacks) { return lacks != 0; })) {  // all ranks end with one code
       cli::cannot_run(
           cli::format("gdrkit osu: %s accepts only host memory: it has no CUDA support; use --engine shmem, or set "
@@ -172,7 +172,7 @@ class UcxEngine : public MessageEngine {
 
   /// Results differ between ranks, because each rank has its own addresses.
   void check_hooks(Place place) {
-    const bool is_needed = place != 'H' && understands_gpu_;
+    const bool is_needed = place != 'H' && supports_gpu_;
     const bool is_hooked = !is_needed || platform::ucx_hook_cuda(calls_) == platform::ucx_ok;
     why_slow_ = describe_ranks_without_hooks(processes_.gather(is_hooked ? 1.0 : 0.0));
   }
@@ -257,7 +257,7 @@ class UcxEngine : public MessageEngine {
   job::ProcessGroup& processes_;
   const platform::UcxCalls& calls_;
   int n_ranks_;
-  bool understands_gpu_ = false;
+  bool supports_gpu_ = false;
   bool is_ended_ = false;
   std::string why_slow_;  // for path()
   platform::UcxContext* context_ = nullptr;

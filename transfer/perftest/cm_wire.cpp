@@ -22,7 +22,7 @@ using namespace platform;
 constexpr std::size_t cm_part_bytes = 56;
 constexpr std::uint64_t cm_receives = 4;
 constexpr std::uint64_t cm_send_id = cm_receives;
-constexpr std::uint64_t polls_between_looks = 256;
+constexpr std::uint64_t polls_per_check = 256;
 constexpr auto time_for_the_end = std::chrono::milliseconds(2000);
 
 /// The exchange by sends over a separate queue pair that rdma_cm connects, as with perftest's -z and -R.
@@ -88,13 +88,13 @@ void CmWire::make_pair() {
             {verbs.data->destroy_cq}};
   if (queue_ == nullptr)
     fail_call("cannot create a completion queue (ibv_create_cq) for the exchange on " + endpoint_.device(), errno);
-  VerbsPairRequest wanted;
-  wanted.send_queue = wanted.receive_queue = queue_.get();
-  wanted.limits.max_sends = wanted.limits.max_send_elements = wanted.limits.max_receive_elements = 1;
-  wanted.limits.max_receives = static_cast<std::uint32_t>(cm_receives);
-  wanted.signals_all = 1;
+  VerbsPairRequest request;
+  request.send_queue = request.receive_queue = queue_.get();
+  request.limits.max_sends = request.limits.max_send_elements = request.limits.max_receive_elements = 1;
+  request.limits.max_receives = static_cast<std::uint32_t>(cm_receives);
+  request.signals_all = 1;
   errno = 0;
-  pair_ = {verbs.data->create_qp(endpoint_.domain(), &wanted), {verbs.data->destroy_qp}};
+  pair_ = {verbs.data->create_qp(endpoint_.domain(), &request), {verbs.data->destroy_qp}};
   if (pair_ == nullptr)
     fail_call("cannot create a queue pair (ibv_create_qp) for the exchange on " + endpoint_.device(), errno);
 }
@@ -102,12 +102,12 @@ void CmWire::make_pair() {
 void CmWire::post_receive(std::uint64_t slot) {
   platform::VerbsElement element{reinterpret_cast<std::uint64_t>(slots_.data() + slot * cm_part_bytes), cm_part_bytes,
                                  region_->lkey};
-  platform::VerbsReceive wanted;
-  wanted.id = slot;
-  wanted.elements = &element;
-  wanted.element_count = 1;
+  platform::VerbsReceive request;
+  request.id = slot;
+  request.elements = &element;
+  request.element_count = 1;
   platform::VerbsReceive* bad = nullptr;
-  if (const int error = endpoint_.context()->post_receive(pair_.get(), &wanted, &bad); error != 0) {
+  if (const int error = endpoint_.context()->post_receive(pair_.get(), &request, &bad); error != 0) {
     fail_call("cannot post a receive request (ibv_post_recv) for the exchange on " + endpoint_.device(), error);
   }
 }
@@ -118,7 +118,7 @@ void CmWire::poll(const std::string& step) {
   if (count < 0)
     fail_call("cannot poll the completion queue (ibv_poll_cq) of the exchange on " + endpoint_.device(), errno);
   if (count == 0) {
-    if (++polls_ % polls_between_looks != 0) return;
+    if (++polls_ % polls_per_check != 0) return;
     ::sched_yield();
     if (!manager_.has_ended()) return;
     // Sends posted before the end have completed before it.
@@ -143,15 +143,15 @@ void CmWire::send(const void* bytes, std::size_t size_bytes, const std::string& 
     std::memcpy(slot, at, part);
     platform::VerbsElement element{reinterpret_cast<std::uint64_t>(slot), static_cast<std::uint32_t>(part),
                                    region_->lkey};
-    platform::VerbsSend wanted;
-    wanted.id = cm_send_id;
-    wanted.elements = &element;
-    wanted.element_count = 1;
-    wanted.operation = verbs_send;
-    wanted.flags = verbs_signaled;
+    platform::VerbsSend request;
+    request.id = cm_send_id;
+    request.elements = &element;
+    request.element_count = 1;
+    request.operation = verbs_send;
+    request.flags = verbs_signaled;
     platform::VerbsSend* bad = nullptr;
     const std::uint64_t before = sent_;
-    if (const int error = endpoint_.context()->post_send(pair_.get(), &wanted, &bad); error != 0) {
+    if (const int error = endpoint_.context()->post_send(pair_.get(), &request, &bad); error != 0) {
       fail_call("cannot post a send request (ibv_post_send) for the exchange on " + endpoint_.device(), error);
     }
     while (sent_ == before) {
@@ -184,7 +184,7 @@ void CmWire::receive(void* bytes, std::size_t size_bytes, const std::string& ste
 }
 
 bool CmWire::has_message(const std::string& step) {
-  polls_ += polls_between_looks - 1 - polls_ % polls_between_looks;  // also check the connection
+  polls_ += polls_per_check - 1 - polls_ % polls_per_check;  // also check the connection
   if (arrived_.empty()) poll(step);
   return !arrived_.empty();
 }

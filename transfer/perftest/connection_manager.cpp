@@ -197,24 +197,24 @@ void ConnectionManager::check_device(const platform::CmId& id) const {
 
 /// Sets the attributes that rdma_cm leaves open as without rdma_cm: `reads` in both directions, retries, access.
 void ConnectionManager::enter(platform::CmId* id, const CmPair& pair, int state, int reads, const char* name) {
-  platform::VerbsPairState wanted;
-  wanted.state = state;
+  platform::VerbsPairState attributes;
+  attributes.state = state;
   int mask = 0;
   errno = 0;
-  if (calls_->init_pair_state(id, &wanted, &mask) != 0) fail_cm("rdma_init_qp_attr", errno);
+  if (calls_->init_pair_state(id, &attributes, &mask) != 0) fail_cm("rdma_init_qp_attr", errno);
   const auto number = static_cast<std::uint8_t>(reads);
   if (state == verbs_state_init) {
-    wanted.access = platform::verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read |
-                    verbs_access_remote_atomic;
+    attributes.access = platform::verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read |
+                        verbs_access_remote_atomic;
   } else if (state == verbs_state_ready_to_receive) {
-    wanted.max_reads_in = number;
-    wanted.min_rnr_timer = cm_rnr_timer;
+    attributes.max_reads_in = number;
+    attributes.min_rnr_timer = cm_rnr_timer;
   } else {
-    wanted.max_reads_out = number;
-    wanted.timeout = static_cast<std::uint8_t>(plan_.options->qp_timeout);
-    wanted.retries = wanted.rnr_retries = most_cm_retries;
+    attributes.max_reads_out = number;
+    attributes.timeout = static_cast<std::uint8_t>(plan_.options->qp_timeout);
+    attributes.retries = attributes.rnr_retries = most_cm_retries;
   }
-  pair.modify(&wanted, mask, name);
+  pair.modify(&attributes, mask, name);
 }
 
 void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* step) {

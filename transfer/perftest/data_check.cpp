@@ -55,21 +55,21 @@ std::uint64_t Traffic::count_wrong(std::size_t size_bytes) {
   // opposite direction.
   const bool is_read = plan_.test->verb == Verb::read;
   const bool both = plan_.options->is_bidirectional || plan_.test->is_ping_pong();
-  const bool gives = both || plan_.is_server == is_read;
-  const bool takes = both || plan_.is_server != is_read;
+  const bool is_source = both || plan_.is_server == is_read;
+  const bool is_target = both || plan_.is_server != is_read;
   const std::size_t header = plan_.is_ud() ? grh_bytes : 0;
   std::vector<std::uint8_t> bytes(size_bytes + 1);
   for (std::size_t pair = 0; pair < rails_.size(); ++pair) {
     const std::uint64_t sending = memory_.sending(static_cast<int>(pair));
     const std::uint64_t receiving = memory_.receiving(static_cast<int>(pair));
     for (std::size_t i = 0; i < size_bytes; ++i) bytes[i] = byte_at(i, pair, plan_.is_server);
-    if (gives) memory_.write(is_read ? receiving : sending, bytes.data(), size_bytes);
+    if (is_source) memory_.write(is_read ? receiving : sending, bytes.data(), size_bytes);
     std::ranges::fill(bytes, untouched);
-    if (takes) memory_.write(is_read ? sending : receiving + header, bytes.data(), bytes.size());
+    if (is_target) memory_.write(is_read ? sending : receiving + header, bytes.data(), bytes.size());
   }
   send_patterns(size_bytes);
   std::uint64_t wrong = 0;
-  for (std::size_t pair = 0; takes && pair < rails_.size(); ++pair) {
+  for (std::size_t pair = 0; is_target && pair < rails_.size(); ++pair) {
     const int index = static_cast<int>(pair);
     memory_.read(bytes.data(), is_read ? memory_.sending(index) : memory_.receiving(index) + header, bytes.size());
     wrong += bytes[size_bytes] != untouched ? 1 : 0;

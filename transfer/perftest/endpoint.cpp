@@ -216,14 +216,14 @@ bool Endpoint::make_pair(int inline_bytes) {
 
 void Endpoint::make_pairs(int inline_bytes) {
   std::random_device random;
-  int wanted = inline_bytes >= 0 ? inline_bytes : most_inline_bytes;
+  int requested = inline_bytes >= 0 ? inline_bytes : most_inline_bytes;
   for (int pair = 0; pair < plan_.options->pairs; ++pair) {
-    if (!make_pair(wanted)) {
+    if (!make_pair(requested)) {
       // Only a default may be reduced, not an explicit option.
-      if (inline_bytes < 0 && pair == 0) wanted = 0;
-      if (inline_bytes >= 0 || pair > 0 || !make_pair(wanted)) {
+      if (inline_bytes < 0 && pair == 0) requested = 0;
+      if (inline_bytes >= 0 || pair > 0 || !make_pair(requested)) {
         fail_call(cli::format("cannot create queue pair %d on %s with %d sends and %d inline bytes (ibv_create_qp)",
-                              pair, device_.c_str(), plan_.send_depth, wanted),
+                              pair, device_.c_str(), plan_.send_depth, requested),
                   errno, "use a smaller -q, -t, -r or -I");
       }
     }

@@ -17,7 +17,7 @@ namespace {
 /// For perftest the field ends at the first zero. The bytes after it identify gdrkit's ends to each other.
 constexpr std::size_t version_bytes = 16;
 constexpr char own_version[version_bytes] = "6.06\0gdrkit 1";
-constexpr std::uint32_t told_page_bytes = 4096;
+constexpr std::uint32_t reported_page_bytes = 4096;
 constexpr std::uint32_t cache_line_bytes = 64;
 constexpr std::size_t text_bytes = 256;
 
@@ -124,7 +124,7 @@ void Exchange::begin() {
   is_own_ = std::memcmp(theirs, own_version, version_bytes) == 0;
   theirs[version_bytes - 1] = '\0';
   version_ = cli::printable(theirs);
-  (void)swap_value(htobe32(told_page_bytes), "exchange of page sizes");
+  (void)swap_value(htobe32(reported_page_bytes), "exchange of page sizes");
   (void)swap_value(htobe32(cache_line_bytes), "exchange of cache line sizes");
 }
 

@@ -47,16 +47,16 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
                 "' is not the number of a GPU; use 0, 1, ...");
   }
   if (!text.empty()) return ordinal;
-  const std::string& wanted = plan.options->cuda_bus_id;
+  const std::string& requested = plan.options->cuda_bus_id;
   const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   for (int i = 0; count && i < *count; ++i) {
     const std::string address =
         choice.is_emulated ? cli::open_device(choice, i)->identity().pci_bus_id : cuda_pci_bus_id(i).value_or("");
-    if (::strcasecmp(address.c_str(), wanted.c_str()) == 0 ||
-        ::strcasecmp(address.c_str(), ("0000:" + wanted).c_str()) == 0)
+    if (::strcasecmp(address.c_str(), requested.c_str()) == 0 ||
+        ::strcasecmp(address.c_str(), ("0000:" + requested).c_str()) == 0)
       return i;
   }
-  cli::cannot_run("gdrkit perftest: found no GPU at " + cli::printable(wanted) +
+  cli::cannot_run("gdrkit perftest: found no GPU at " + cli::printable(requested) +
                   "; nvidia-smi lists the PCI addresses");
 }
 

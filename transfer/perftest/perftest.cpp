@@ -34,7 +34,7 @@ class Run {
     report::describe_run(&report_.result, "perftest", memory_.is_emulated(), memory_.device());
     // Before the peer connects: otherwise it could end first, with another exit code for the launcher.
     output_.check(report_.result);
-    meet_peer();
+    connect_peer();
     describe();
   }
 
@@ -64,12 +64,12 @@ class Run {
     const auto link = std::filesystem::read_symlink(
         options_.doctor_root + "/sys/class/infiniband/" + endpoint_.device() + "/device", error);
     if (error && !is_of_test) return;
-    report::DoctorRequest question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
-    if (!error) question.adapter_address = link.filename().string();
+    report::DoctorRequest request{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
+    if (!error) request.adapter_address = link.filename().string();
     if (plan_.uses_gpu() && (is_of_test || !memory_.is_emulated())) {
-      question.gpus.emplace_back(memory_.device()->identity().pci_bus_id);
+      request.gpus.emplace_back(memory_.device()->identity().pci_bus_id);
     }
-    report_.doctor = report::run_doctor_advice(question);
+    report_.doctor = report::run_doctor_advice(request);
   }
 
   std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
@@ -96,7 +96,7 @@ class Run {
     (void)exchange_->swap(own_.front(), "end of the connections");
   }
 
-  void meet_peer() {
+  void connect_peer() {
     // While only the other end measures, no message is sent.
     const int sizes = static_cast<int>(plan_.sizes.size());
     const bool is_passive = !plan_.sends() && !plan_.receives() && !plan_.test->is_ping_pong();

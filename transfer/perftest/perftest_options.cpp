@@ -197,7 +197,7 @@ void add_roce_options(cli::CommandLine* line, Options* options) {
        false, false},
       {'T', "tos", "N", &options->type_of_service, "type of service of connections with -R", false, false},
       {'\0', "ipv6", "", &options->needs_ipv6_gid, "choose a GID of an IPv6 address", false},
-      {'\0', "ipv6-addr", "", &options->meets_by_ipv6, "exchange over IPv6 only", false},
+      {'\0', "ipv6-addr", "", &options->exchanges_by_ipv6, "exchange over IPv6 only", false},
       {'\0', "bind_source_ip", "ADDRESS", &options->source_address,
        "local address of the exchange (default: as routed)", false, false},
   };
@@ -279,8 +279,8 @@ bool Plan::is_ud() const noexcept { return connection == platform::verbs_pair_ud
 int Plan::moderation(std::size_t size_bytes) const noexcept {
   constexpr std::size_t large_bytes = 8192;
   constexpr int of_small = 100;
-  const int wanted = options->moderation != 0 ? options->moderation : size_bytes > large_bytes ? 1 : of_small;
-  return std::min(wanted, send_depth);
+  const int requested = options->moderation != 0 ? options->moderation : size_bytes > large_bytes ? 1 : of_small;
+  return std::min(requested, send_depth);
 }
 
 std::string Plan::terms() const {

@@ -45,7 +45,7 @@ struct Options : report::DocumentOptions {
   int type_of_service = -1;  ///< of connections by rdma_cm; -1: not given
   std::string flow_labels;   ///< "L,L,..."
   bool needs_ipv6_gid = false;
-  bool meets_by_ipv6 = false;
+  bool exchanges_by_ipv6 = false;
   std::string source_address;  ///< local address of the exchange; "": the system's choice
   bool has_immediate = false;
   int list_length = 1;  ///< requests in one call
@@ -66,7 +66,7 @@ struct Options : report::DocumentOptions {
   bool is_loopback = false;
   std::string doctor_root = "/";
 
-  [[nodiscard]] ExchangeRoute route() const { return {source_address, meets_by_ipv6}; }
+  [[nodiscard]] ExchangeRoute route() const { return {source_address, exchanges_by_ipv6}; }
   [[nodiscard]] bool has_cm() const noexcept { return uses_rdma_cm || exchanges_by_cm; }
   [[nodiscard]] bool has_results_of_all() const noexcept { return prints_all || prints_unsorted; }
 };

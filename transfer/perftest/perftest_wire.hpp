@@ -24,7 +24,7 @@ class Wire {
   virtual void receive(void* bytes, std::size_t size_bytes, const std::string& step) = 0;
   /// Whether a message from the peer has arrived. Does not wait.
   [[nodiscard]] virtual bool has_message(const std::string& step) = 0;
-  /// Sends the goodbye. Afterwards only the destructor may be called.
+  /// Sends the end message. Afterwards only the destructor may be called.
   virtual void end() noexcept = 0;
   /// perftest uses a different address record for each.
   [[nodiscard]] virtual bool is_rdma_cm() const noexcept = 0;

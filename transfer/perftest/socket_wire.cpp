@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char goodbye[] = "done";
+constexpr char end_message[] = "done";
 constexpr auto time_between_tries = std::chrono::milliseconds(20);
 
 [[noreturn]] void fail(const std::string& text) { cli::fail("gdrkit perftest: " + text); }
@@ -79,8 +79,8 @@ int open_listener(int port, const ExchangeRoute& route) {
   int listening = -1;
   for (const int family : {AF_INET6, AF_INET}) {
     if (listening >= 0 || (family == AF_INET && (route.is_ipv6_only || !source.empty()))) continue;
-    const int wanted = source.empty() || route.is_ipv6_only ? family : AF_UNSPEC;
-    listening = listen_on(*addresses_of(source, port, wanted, "the source address"), route.is_ipv6_only);
+    const int lookup_family = source.empty() || route.is_ipv6_only ? family : AF_UNSPEC;
+    listening = listen_on(*addresses_of(source, port, lookup_family, "the source address"), route.is_ipv6_only);
   }
   if (listening >= 0) return listening;
   fail(cli::format("cannot listen on TCP port %d%s%s: %s; choose another port with -p on client and server", port,
@@ -107,21 +107,21 @@ int connect_once(const addrinfo* list, const ExchangeRoute& route) {
 }
 
 /// A connection that has not sent a greeting yet: a client or another program. It does not block other connections.
-struct Visitor {
+struct PendingClient {
   base::UniqueFd socket;
   std::string name;
   Clock::time_point came;
 };
-constexpr std::size_t most_visitors = 64;  // at this limit the oldest one is closed once time_to_speak has passed
-constexpr auto time_to_speak = std::chrono::seconds(1);
+constexpr std::size_t most_pending = 64;  // at this limit the oldest one is closed once hello_limit has passed
+constexpr auto hello_limit = std::chrono::seconds(1);
 
 /// A client first sends its perftest version, which begins with a digit.
-constexpr int greeting_bytes = 16;
+constexpr int hello_bytes = 16;
 
-/// Call it when greeting_bytes have arrived or the connection has ended.
-bool speaks_perftest(int socket) {
-  char bytes[greeting_bytes];
-  return ::recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT) == greeting_bytes && bytes[0] >= '0' &&
+/// Call it when hello_bytes have arrived or the connection has ended.
+bool has_perftest_hello(int socket) {
+  char bytes[hello_bytes];
+  return ::recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT) == hello_bytes && bytes[0] >= '0' &&
          bytes[0] <= '9';
 }
 
@@ -182,7 +182,7 @@ void SocketWire::receive(void* bytes, std::size_t size_bytes, const std::string&
 
 void SocketWire::end() noexcept {
   // Ignores errors: the other end may have closed the connection.
-  (void)::send(socket_.get(), goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)::send(socket_.get(), end_message, sizeof end_message, MSG_NOSIGNAL | MSG_DONTWAIT);
   (void)::shutdown(socket_.get(), SHUT_WR);
 }
 
@@ -211,11 +211,11 @@ std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds
   // A user starts the client by hand, so there is no limit, unless one command starts both.
   const bool has_limit = listener >= 0;
   const Clock::time_point end = Clock::now() + limit;
-  std::deque<Visitor> visitors;
+  std::deque<PendingClient> pending;
   for (;;) {
-    const bool is_full = visitors.size() >= most_visitors && Clock::now() - visitors.front().came < time_to_speak;
+    const bool is_full = pending.size() >= most_pending && Clock::now() - pending.front().came < hello_limit;
     std::vector<pollfd> entries{{is_full ? -1 : listening.get(), POLLIN, 0}};
-    for (const Visitor& visitor : visitors) entries.push_back({visitor.socket.get(), POLLIN, 0});
+    for (const PendingClient& client : pending) entries.push_back({client.socket.get(), POLLIN, 0});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     const bool is_over = has_limit && left <= 0;
     const int wait_ms = is_full ? 100 : has_limit ? static_cast<int>(left) : -1;
@@ -225,15 +225,15 @@ std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds
       fail(std::string("cannot wait for the client: ") + std::strerror(ready == 0 ? ETIMEDOUT : errno) +
            "; see the client's error message");
     }
-    for (std::size_t i = visitors.size(); i-- > 0;) {
+    for (std::size_t i = pending.size(); i-- > 0;) {
       if (entries[i + 1].revents == 0) continue;
-      if (speaks_perftest(visitors[i].socket.get())) {
+      if (has_perftest_hello(pending[i].socket.get())) {
         const int one = 1;
-        (void)::setsockopt(visitors[i].socket.get(), SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
-        (void)::setsockopt(visitors[i].socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        return std::make_unique<SocketWire>(std::move(visitors[i].socket), visitors[i].name, false, limit);
+        (void)::setsockopt(pending[i].socket.get(), SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
+        (void)::setsockopt(pending[i].socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        return std::make_unique<SocketWire>(std::move(pending[i].socket), pending[i].name, false, limit);
       }
-      visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));
+      pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (entries[0].revents == 0) continue;
     sockaddr_storage address{};
@@ -244,9 +244,9 @@ std::unique_ptr<Wire> listen_by_tcp(int port, int listener, std::chrono::seconds
       fail(std::string("cannot accept a client: ") + std::strerror(errno) +
            "; check the limit of open files (ulimit -n)");
     }
-    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &greeting_bytes, sizeof greeting_bytes);
-    if (visitors.size() >= most_visitors) visitors.pop_front();
-    visitors.push_back({std::move(socket), name_of(address, size_bytes), Clock::now()});
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &hello_bytes, sizeof hello_bytes);
+    if (pending.size() >= most_pending) pending.pop_front();
+    pending.push_back({std::move(socket), name_of(address, size_bytes), Clock::now()});
   }
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint64_t receive_flag = 1ULL << 63;
 /// About ten microseconds, in which most messages arrive.
 constexpr std::uint64_t polls_before_yield = 1024;
 /// After a failed request: time to wait for the end of the connection that caused it.
-constexpr auto time_for_goodbye = std::chrono::milliseconds(500);
+constexpr auto end_message_limit = std::chrono::milliseconds(500);
 /// Datagrams that have not arrived by then are lost.
 constexpr std::uint64_t yields_before_lost = 200;
 constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
@@ -190,9 +190,9 @@ void Traffic::post(std::size_t pair, bool is_signaled) {
 void Traffic::top_up(std::size_t pair) {
   Rail& rail = rails_[pair];
   const std::uint64_t missing = messages_each_ - std::min(messages_each_, rail.received);
-  const std::uint64_t wanted =
+  const std::uint64_t required =
       std::min<std::uint64_t>(missing, static_cast<std::uint64_t>(plan_.options->receive_depth));
-  while (rail.receives_posted < wanted) {
+  while (rail.receives_posted < required) {
     endpoint_.post(static_cast<int>(pair), &rail.receive);
     ++rail.receives_posted;
   }
@@ -200,7 +200,7 @@ void Traffic::top_up(std::size_t pair) {
 
 void Traffic::fail_request(const platform::VerbsCompletion& completion) {
   // If the peer has ended, report that instead: it is the cause.
-  const auto until = Clock::now() + time_for_goodbye;
+  const auto until = Clock::now() + end_message_limit;
   while (Clock::now() < until) {
     (void)exchange_.has_message(step_);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -375,7 +375,7 @@ std::vector<double> Traffic::in_turn(bool leads, Wait wait, Mark mark) {
   std::vector<Clock::time_point> times = room_for_times();
   const auto begun = now();
   auto last = begun;
-  bool is_answered = true;
+  bool has_reply = true;
   // The client ends a run with a duration. The server stops when no more messages arrive.
   for (std::uint64_t i = 1; i <= messages_each_ && (plan_.is_server || !has_stopped(begun, last)); ++i) {
     if (!leads && !wait(i)) break;
@@ -385,10 +385,10 @@ std::vector<double> Traffic::in_turn(bool leads, Wait wait, Mark mark) {
     post(0, true);
     // Before waiting for the reply, which is already in flight.
     wait_until_sent();
-    is_answered = !leads || wait(i);
-    if (!is_answered) break;
+    has_reply = !leads || wait(i);
+    if (!has_reply) break;
   }
-  if (leads && is_answered) times.push_back(now());
+  if (leads && has_reply) times.push_back(now());
   while (rails_[0].done < rails_[0].posted) (void)take(nullptr);
   return intervals(times, 2);
 }

@@ -71,7 +71,7 @@ std::string doctor_document(const std::string& root) {
 }  // namespace
 
 std::string DoctorAdvice::text() const {
-  if (!was_asked) return "";
+  if (!is_requested) return "";
   if (!unknown.empty()) return "# Doctor: unknown: " + unknown + "\n";
   std::vector<std::string> lines;
   for (const DoctorFinding& finding : findings) {
@@ -98,23 +98,23 @@ DoctorAdvice run_doctor_advice(job::ProcessGroup& processes, const std::vector<s
   const std::string machine = machine_name() + ":";
   const std::vector<std::string> all = processes.gather(machine + " " + cli::joined(own_gpus, ", "));
   if (!processes.is_first()) return {};
-  DoctorRequest question{{}, library, false, root, "", ""};
+  DoctorRequest request{{}, library, false, root, "", ""};
   for (const std::string& one : all) {
     if (one.rfind(machine, 0) != 0) {
-      question.is_between_machines = true;
+      request.is_between_machines = true;
       continue;
     }
     std::string rest = one.substr(machine.size());
     for (std::size_t begin = 1; begin < rest.size();) {
       const std::size_t end = std::min(rest.find(", ", begin), rest.size());
       const std::string gpu = rest.substr(begin, end - begin);
-      if (std::ranges::find(question.gpus, gpu) == question.gpus.end()) {
-        question.gpus.push_back(gpu);
+      if (std::ranges::find(request.gpus, gpu) == request.gpus.end()) {
+        request.gpus.push_back(gpu);
       }
       begin = end + 2;
     }
   }
-  return run_doctor_advice(question);
+  return run_doctor_advice(request);
 }
 
 std::string machine_name() {
@@ -122,8 +122,8 @@ std::string machine_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? cli::printable(name) : "?";
 }
 
-DoctorAdvice run_doctor_advice(const DoctorRequest& question) {
-  return advice_in(doctor_document(question.root), question);
+DoctorAdvice run_doctor_advice(const DoctorRequest& request) {
+  return advice_in(doctor_document(request.root), request);
 }
 
 }  // namespace gdrkit::transfer::report

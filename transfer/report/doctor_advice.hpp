@@ -28,7 +28,7 @@ struct AdapterVerdict {
 };
 
 struct DoctorAdvice {
-  bool was_asked = false;
+  bool is_requested = false;
   std::string unknown;                ///< why there is no result
   std::vector<std::string> subjects;  ///< GPUs and the adapter in use
   std::vector<DoctorFinding> findings;
@@ -51,10 +51,10 @@ struct DoctorRequest {
 [[nodiscard]] std::string machine_name();
 
 /// Extracts the advice from a document of `gdrkit doctor --json`.
-[[nodiscard]] DoctorAdvice advice_in(const std::string& document, const DoctorRequest& question);
+[[nodiscard]] DoctorAdvice advice_in(const std::string& document, const DoctorRequest& request);
 
 /// For this process only.
-[[nodiscard]] DoctorAdvice run_doctor_advice(const DoctorRequest& question);
+[[nodiscard]] DoctorAdvice run_doctor_advice(const DoctorRequest& request);
 /// Collective: `own_gpus` of every process. The first process runs the doctor for the GPUs of its machine and has the
 /// result. Call it before the measurement, so that the doctor examines the settings that the user made.
 [[nodiscard]] DoctorAdvice run_doctor_advice(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,

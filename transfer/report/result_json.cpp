@@ -53,26 +53,25 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-bool matters_for_adapter(const std::string& check, const std::string& subject, const DoctorRequest& question) {
-  if (!question.gpus.empty() && is_in(checks_of_direct_access, check)) return true;
+bool matters_for_adapter(const std::string& check, const std::string& subject, const DoctorRequest& request) {
+  if (!request.gpus.empty() && is_in(checks_of_direct_access, check)) return true;
   if (is_in(checks_of_every_adapter, check)) return true;
-  return is_in(checks_of_adapters, check) &&
-         (subject == question.adapter_address || has_word(subject, question.adapter));
+  return is_in(checks_of_adapters, check) && (subject == request.adapter_address || has_word(subject, request.adapter));
 }
 
-bool matters(const std::string& check, const std::string& subject, const DoctorRequest& question) {
-  if (!question.adapter.empty()) {
-    if (matters_for_adapter(check, subject, question)) return true;
-    if (question.gpus.empty()) return false;
+bool matters(const std::string& check, const std::string& subject, const DoctorRequest& request) {
+  if (!request.adapter.empty()) {
+    if (matters_for_adapter(check, subject, request)) return true;
+    if (request.gpus.empty()) return false;
   }
   for (const SettingCheck& one : checks_of_settings) {
-    if (check == one.check && question.library == one.library) return true;
+    if (check == one.check && request.library == one.library) return true;
   }
   const bool is_listed = is_in(checks_of_gpus, check);
   if (!is_listed || !is_pci_address(subject)) return is_listed;
   // A finding on a bridge above a GPU names the bridge; it does not concern adapters or other GPUs.
   if (check.starts_with("acs.") || check.starts_with("iommu.")) return true;
-  return std::ranges::find(question.gpus, subject) != question.gpus.end();
+  return std::ranges::find(request.gpus, subject) != request.gpus.end();
 }
 
 std::string text_in(const cli::Json& object, const char* name) {
@@ -97,18 +96,18 @@ std::vector<std::string> checks_in(const cli::Json& verdict) {
 }
 
 /// For one kind of verdict: the best adapter of each GPU, the adapter in use, or the CPU's mapping.
-void add_verdicts(const cli::Json& document, const DoctorRequest& question, DoctorAdvice* advice) {
-  const bool is_mapping = question.library == "shmem";
-  const bool is_verbs = question.library == "verbs";
+void add_verdicts(const cli::Json& document, const DoctorRequest& request, DoctorAdvice* advice) {
+  const bool is_mapping = request.library == "shmem";
+  const bool is_verbs = request.library == "verbs";
   // UCX has the same requirements for a pair as libibverbs, apart from its own settings.
-  const std::string library = is_mapping ? "gdrkit" : question.library == "mpi" || is_verbs ? "ucx" : question.library;
+  const std::string library = is_mapping ? "gdrkit" : request.library == "mpi" || is_verbs ? "ucx" : request.library;
   const auto verdicts = document.find("verdicts");
   if (verdicts == document.end() || !verdicts->contains(library)) return;
   for (const cli::Json& pair : array_in((*verdicts)[library], is_mapping ? "map" : "gdr")) {
     const std::string gpu = text_in(pair, "gpu_address");
-    const bool is_ours = std::ranges::find(question.gpus, gpu) != question.gpus.end();
+    const bool is_ours = std::ranges::find(request.gpus, gpu) != request.gpus.end();
     const bool is_pair =
-        is_mapping || (is_verbs ? text_in(pair, "hca") == question.adapter : pair.value("is_best", false));
+        is_mapping || (is_verbs ? text_in(pair, "hca") == request.adapter : pair.value("is_best", false));
     const bool is_setting = is_verbs && text_in(pair, "reason").starts_with("UCX_");
     if (!is_ours || !is_pair || is_setting) continue;
     advice->adapters.push_back({gpu, is_mapping ? "the CPU" : text_in(pair, "hca"), text_in(pair, "use"),
@@ -118,11 +117,11 @@ void add_verdicts(const cli::Json& document, const DoctorRequest& question, Doct
 
 }  // namespace
 
-DoctorAdvice advice_in(const std::string& document_text, const DoctorRequest& question) {
+DoctorAdvice advice_in(const std::string& document_text, const DoctorRequest& request) {
   DoctorAdvice advice;
-  advice.was_asked = true;
-  advice.subjects = question.gpus;
-  if (!question.adapter.empty()) advice.subjects.push_back(question.adapter);
+  advice.is_requested = true;
+  advice.subjects = request.gpus;
+  if (!request.adapter.empty()) advice.subjects.push_back(request.adapter);
   const cli::Json document = cli::Json::parse(document_text, nullptr, false);
   if (!document.is_object() || !document.contains("checks")) {
     advice.unknown = "gdrkit doctor returned no result";
@@ -133,17 +132,17 @@ DoctorAdvice advice_in(const std::string& document_text, const DoctorRequest& qu
     for (const cli::Json& finding : array_in(check, "findings")) {
       const std::string state = text_in(finding, "state");
       const std::string subject = text_in(finding, "subject");
-      if ((state != "fail" && state != "warn") || !matters(id, subject, question)) continue;
+      if ((state != "fail" && state != "warn") || !matters(id, subject, request)) continue;
       advice.findings.push_back({id, state, subject, text_in(finding, "text")});
     }
   }
-  if (question.is_between_machines || question.library == "shmem" || !question.adapter.empty())
-    add_verdicts(document, question, &advice);
+  if (request.is_between_machines || request.library == "shmem" || !request.adapter.empty())
+    add_verdicts(document, request, &advice);
   return advice;
 }
 
 cli::Json doctor_json(const DoctorAdvice& advice) {
-  if (!advice.was_asked) return nullptr;
+  if (!advice.is_requested) return nullptr;
   const auto finding_json = [](const DoctorFinding& finding) -> cli::Json {
     return {{"check", finding.check}, {"state", finding.state}, {"subject", finding.subject}, {"text", finding.text}};
   };

@@ -26,7 +26,7 @@ using base::UniqueFd;
 
 constexpr std::chrono::milliseconds connect_limit{20};  // to the loopback; takes longer if the connection queue is full
 constexpr std::chrono::seconds release_limit{60};
-constexpr std::chrono::hours speak_limit{24};  // the launcher ends it earlier
+constexpr std::chrono::hours notifier_limit{24};  // the launcher ends it earlier
 
 shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environment) {
   shmem_impl::bootstrap::StarGroup group;
@@ -37,7 +37,7 @@ shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environ
   const std::string& token = environment.token();
   group.secret = shmem_impl::bootstrap::secret_of({reinterpret_cast<const unsigned char*>(token.data()), token.size()});
   group.where = environment.root();
-  group.limit = speak_limit;
+  group.limit = notifier_limit;
   group.is_over = pe == 0;
   return group;
 }
@@ -51,7 +51,7 @@ void close_all_but(int kept) {
   }
 }
 
-void say_gone(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group) {
+void report_exit(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group) {
   const auto once = [&](const shmem_impl::bootstrap::Deadline&) -> base::Result<UniqueFd> {
     if (!connection) return base::fail_literal(ECONNRESET, "PE 0 has ended too");
     return std::move(connection);
@@ -88,26 +88,27 @@ void Departures::note(int pe) {
     if (connected) connection = std::move(*connected);
   }
   const pid_t launcher = ::getpid();
-  const pid_t speaker = ::fork();
-  if (speaker > 0) speakers_.push_back(speaker);
-  if (speaker != 0) return;
+  const pid_t notifier = ::fork();
+  if (notifier > 0) notifiers_.push_back(notifier);
+  if (notifier != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) ::_exit(0);
   close_all_but(connection.get());
   const shmem_impl::bootstrap::StarGroup group = group_of(pe, environment_);
   if (pe != 0 && !connection) {
-    auto connected = shmem_impl::bootstrap::connect_to(*addresses, true, shmem_impl::bootstrap::Deadline(speak_limit));
+    auto connected =
+        shmem_impl::bootstrap::connect_to(*addresses, true, shmem_impl::bootstrap::Deadline(notifier_limit));
     if (!connected) ::_exit(0);
     connection = std::move(*connected);
   }
-  pe == 0 ? refuse_all(addresses->front(), group) : say_gone(std::move(connection), group);
+  pe == 0 ? refuse_all(addresses->front(), group) : report_exit(std::move(connection), group);
   ::_exit(0);
 }
 
 Departures::~Departures() {
-  for (const pid_t speaker : speakers_) {
-    ::kill(speaker, SIGKILL);
-    ::waitpid(speaker, nullptr, 0);
+  for (const pid_t notifier : notifiers_) {
+    ::kill(notifier, SIGKILL);
+    ::waitpid(notifier, nullptr, 0);
   }
 }
 

@@ -28,7 +28,7 @@ class Departures {
 
  private:
   const RankEnvironment& environment_;
-  std::vector<pid_t> speakers_;
+  std::vector<pid_t> notifiers_;
 };
 
 }  // namespace gdrkit::transfer::run

@@ -46,10 +46,10 @@ namespace {
 
 constexpr int internal_error = 3;
 constexpr int remote_error = 6;
-constexpr int everybody = -1;
+constexpr int all_ranks = -1;
 
 struct Transfer {
-  int peer = everybody;
+  int peer = all_ranks;
   void* address = nullptr;
   std::size_t size_bytes = 0;
 };
@@ -273,7 +273,7 @@ void reduce_into(NcclComm& comm, void* target, std::size_t first, std::size_t co
   std::vector<unsigned char> other(count * format.size_bytes);
   std::vector<double> values(count);
   for (int rank = 0; rank < comm.n_ranks; ++rank) {
-    fetch(comm, rank, everybody, 0, other.data(), other.size(), first * format.size_bytes);
+    fetch(comm, rank, all_ranks, 0, other.data(), other.size(), first * format.size_bytes);
     for (std::size_t i = 0; i < count; ++i) {
       const double value = decode(format, &other[i * format.size_bytes]);
       values[i] = rank == 0 ? value : combined(static_cast<NcclReduction>(reduction), values[i], value);
@@ -290,7 +290,7 @@ void reduce_into(NcclComm& comm, void* target, std::size_t first, std::size_t co
 int submit(NcclComm* comm, const void* input, std::size_t input_bytes, std::function<void(NcclComm&)> complete) {
   Operation operation;
   operation.comm = comm;
-  operation.sends.push_back({everybody, const_cast<void*>(input), input_bytes});
+  operation.sends.push_back({all_ranks, const_cast<void*>(input), input_bytes});
   operation.complete = std::move(complete);
   queued.push_back(std::move(operation));
   return end_of_call();
@@ -402,7 +402,7 @@ int ncclAllGather(const void* input, void* output, std::size_t count, int type, 
   const std::size_t part = count * format_of(type).size_bytes;
   return submit(comm, input, part, [=](NcclComm& own) {
     for (int rank = 0; rank < own.n_ranks; ++rank) {
-      fetch(own, rank, everybody, 0, static_cast<char*>(output) + part * static_cast<std::size_t>(rank), part);
+      fetch(own, rank, all_ranks, 0, static_cast<char*>(output) + part * static_cast<std::size_t>(rank), part);
     }
     spoil(own, output, part);
   });
@@ -411,7 +411,7 @@ int ncclBroadcast(const void* input, void* output, std::size_t count, int type, 
   if (fails("ncclBroadcast")) return internal_error;
   const std::size_t size_bytes = count * format_of(type).size_bytes;
   return submit(comm, input, size_bytes, [=](NcclComm& own) {
-    fetch(own, root, everybody, 0, output, size_bytes);
+    fetch(own, root, all_ranks, 0, output, size_bytes);
     spoil(own, output, size_bytes);
   });
 }
@@ -421,7 +421,7 @@ int ncclGather(const void* input, void* output, std::size_t count, int type, int
   const std::size_t part = count * format_of(type).size_bytes;
   return submit(comm, input, part, [=](NcclComm& own) {
     for (int rank = 0; own.rank == root && rank < own.n_ranks; ++rank) {
-      fetch(own, rank, everybody, 0, static_cast<char*>(output) + part * static_cast<std::size_t>(rank), part);
+      fetch(own, rank, all_ranks, 0, static_cast<char*>(output) + part * static_cast<std::size_t>(rank), part);
     }
     if (own.rank == root) spoil(own, output, part);
   });
@@ -431,7 +431,7 @@ int ncclScatter(const void* input, void* output, std::size_t count, int type, in
   const std::size_t part = count * format_of(type).size_bytes;
   const std::size_t sent = comm->rank == root ? part * static_cast<std::size_t>(comm->n_ranks) : 0;
   return submit(comm, input, sent, [=](NcclComm& own) {
-    fetch(own, root, everybody, 0, output, part, part * static_cast<std::size_t>(own.rank));
+    fetch(own, root, all_ranks, 0, output, part, part * static_cast<std::size_t>(own.rank));
     spoil(own, output, part);
   });
 }
@@ -441,7 +441,7 @@ int ncclAlltoAll(const void* input, void* output, std::size_t count, int type, N
   return submit(comm, input, part * static_cast<std::size_t>(comm->n_ranks), [=](NcclComm& own) {
     for (int rank = 0; rank < own.n_ranks; ++rank) {
       char* const target = static_cast<char*>(output) + part * static_cast<std::size_t>(rank);
-      fetch(own, rank, everybody, 0, target, part, part * static_cast<std::size_t>(own.rank));
+      fetch(own, rank, all_ranks, 0, target, part, part * static_cast<std::size_t>(own.rank));
       spoil(own, target, part);
     }
   });

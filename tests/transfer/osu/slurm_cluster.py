@@ -73,8 +73,8 @@ class OneNode:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def spawn(self, name, *arguments):
-        with open(os.path.join(self.directory, name + ".said"), "wb") as said:
-            self.processes.append(subprocess.Popen([program(name), *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+        with open(os.path.join(self.directory, name + ".output"), "wb") as output:
+            self.processes.append(subprocess.Popen([program(name), *arguments], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                                    env=self.environment(os.environ)))
 
     def environment(self, variables):
@@ -114,7 +114,7 @@ class OneNode:
     def logs(self):
         text = ""
         for name in sorted(os.listdir(self.directory)):
-            if name.endswith((".log", ".said")):
+            if name.endswith((".log", ".output")):
                 with open(os.path.join(self.directory, name), encoding="utf-8", errors="replace") as file:
                     text += f"{name}: {file.read()[-1500:]}\n"
         return text

@@ -73,23 +73,23 @@ class ExchangeTest : public ::testing::Test {
     listener_ = listener;
   }
   /// The server identifies this client by its first 16 bytes.
-  void greet(const std::string& bytes) {
-    say(bytes);
+  void send_hello(const std::string& bytes) {
+    send(bytes);
     exchange_.emplace(listen_by_tcp(0, listener_, 1s));
   }
-  void greet_and_begin() {
-    greet(version + sizes);
+  void handshake() {
+    send_hello(version + sizes);
     exchange_->begin();
-    EXPECT_EQ(hear(24), own_version + sizes);
+    EXPECT_EQ(receive(24), own_version + sizes);
   }
   void TearDown() override {
     exchange_.reset();
     if (client_ >= 0) ::close(client_);
   }
-  void say(const std::string& bytes) const {
+  void send(const std::string& bytes) const {
     ASSERT_EQ(::send(client_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   }
-  [[nodiscard]] std::string hear(std::size_t size_bytes) const {
+  [[nodiscard]] std::string receive(std::size_t size_bytes) const {
     std::string bytes(size_bytes, '\0');
     EXPECT_EQ(::recv(client_, bytes.data(), size_bytes, MSG_WAITALL), static_cast<ssize_t>(size_bytes));
     return bytes;
@@ -101,36 +101,36 @@ class ExchangeTest : public ::testing::Test {
 };
 
 TEST_F(ExchangeTest, StartsLikePerftest) {
-  greet_and_begin();
+  handshake();
   EXPECT_FALSE(exchange_->is_own());
   EXPECT_EQ(exchange_->version(), "6.06");
-  say(std::string("3\0", 2));
+  send(std::string("3\0", 2));
   EXPECT_EQ(exchange_->swap_mtu(5), 3);
-  EXPECT_EQ(hear(2), std::string("5\0", 2));
+  EXPECT_EQ(receive(2), std::string("5\0", 2));
 }
 
 TEST_F(ExchangeTest, SwapsResultsLikePerftest) {
-  greet_and_begin();
-  say(std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8@D\x1d\x80h\xf9o\xa1@52z\xad\xac\x6c\x31?v:\x13g\xd0\x9a\x14",
-                  40));
+  handshake();
+  send(std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8@D\x1d\x80h\xf9o\xa1@52z\xad\xac\x6c\x31?v:\x13g\xd0\x9a\x14",
+                   40));
   const SharedResult result = exchange_->swap(SharedResult{4096, 200, 1, 2, 3});
   EXPECT_EQ(result.size_bytes, 4096U);
   EXPECT_EQ(result.iterations, 200U);
   EXPECT_NEAR(result.peak, 40.23, 0.01);
   EXPECT_NEAR(result.average, 21.20, 0.01);
   EXPECT_NEAR(result.rate, 0.005426, 1e-6);
-  EXPECT_EQ(hear(40).substr(0, 24), std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8?\xf0\0\0\0\0\0\0", 24));
+  EXPECT_EQ(receive(40).substr(0, 24), std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8?\xf0\0\0\0\0\0\0", 24));
 }
 
 TEST_F(ExchangeTest, RecognizesGdrkit) {
-  greet(own_version);
-  const tests::TestThread client([this](const std::atomic<bool>&) { say(sizes); });
+  send_hello(own_version);
+  const tests::TestThread client([this](const std::atomic<bool>&) { send(sizes); });
   exchange_->begin();
   EXPECT_TRUE(exchange_->is_own());
 }
 
 TEST_F(ExchangeTest, ReportsAPeerThatExited) {
-  greet(version);
+  send_hello(version);
   ::close(std::exchange(client_, -1));
   EXPECT_THAT([this] { exchange_->begin(); },
               ThrowsMessage<cli::Failure>("gdrkit perftest: client 127.0.0.1 has ended the connection during 'exchange "
@@ -140,17 +140,17 @@ TEST_F(ExchangeTest, ReportsAPeerThatExited) {
 }
 
 TEST_F(ExchangeTest, ReportsASilentPeer) {
-  greet(version + sizes.substr(0, 2));
+  send_hello(version + sizes.substr(0, 2));
   EXPECT_THAT(
       [this] { exchange_->begin(); },
       ThrowsMessage<cli::Failure>(HasSubstr("client 127.0.0.1 sent nothing for 1 s during 'exchange of page sizes'")));
 }
 
 TEST_F(ExchangeTest, RejectsInvalidMessages) {
-  greet_and_begin();
-  say(std::string("9\0", 2));
+  handshake();
+  send(std::string("9\0", 2));
   EXPECT_THAT([this] { (void)exchange_->swap_mtu(5); }, ThrowsMessage<cli::Failure>(HasSubstr("an invalid MTU")));
-  say(std::string(108, 'x'));
+  send(std::string(108, 'x'));
   PairAddress own;
   own.has_gid = true;
   EXPECT_THAT([&] { (void)exchange_->swap(own, "exchange of addresses"); },

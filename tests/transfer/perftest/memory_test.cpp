@@ -32,7 +32,7 @@ struct Played {
 } played;
 platform::VerbsRegion region;
 
-platform::VerbsRegion* answer(int error) {
+platform::VerbsRegion* region_or_null(int error) {
   if (error != 0) {
     errno = error;
     return nullptr;
@@ -50,12 +50,12 @@ class RegisterGpuMemory : public ::testing::Test {
       played.dmabuf_fd = ::fcntl(fd, F_GETFD) >= 0 ? fd : -1;
       played.dmabuf_access = access;
       played.dmabuf_address = address;
-      return answer(played.dmabuf_error);
+      return region_or_null(played.dmabuf_error);
     };
     control_.dereg_mr = [](platform::VerbsRegion*) { return --played.live; };
     data_.reg_mr = [](platform::VerbsDomain*, void*, std::size_t, int access) {
       played.peer_access = access;
-      return answer(played.peer_error);
+      return region_or_null(played.peer_error);
     };
   }
   Registration make(bool needs_dmabuf = false, int export_error = 0) {

@@ -90,7 +90,7 @@ class PerftestRoce(LoggedTest):
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104")
         self.assertEqual((server.code, client.code, client.err), (0, 0, ""))
         self.assertEqual({line for line in self.read("log").splitlines() if line.startswith("tos")}, {"tos 104"})
-        server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104", client_fault="fail rdma_set_option 1", meets=False)
+        server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104", client_fault="fail rdma_set_option 1", connects=False)
         self.assert_failed(client, 1, pattern=r"\(rdma_set_option\)( to 127.0.0.1)?: Input/output error; omit -T")
 
     def test_exchange_supports_a_source_address_and_ipv6(self):

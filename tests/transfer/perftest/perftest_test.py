@@ -54,13 +54,13 @@ class PerftestTest(Test):
             time.sleep(0.01)
         return server, port
 
-    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True, host="127.0.0.1", client_has=None):
+    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", connects=True, host="127.0.0.1", client_has=None):
         """Starts both ends like users, and returns how they ended. A server that no client has reached waits for another one:
-        meets=False ends it."""
+        connects=False ends it."""
         server, port = self.start_server(*arguments, "--timeout", timeout, fault=server_fault)
         client = self.start(*(client_has or arguments), "-p", port, "--timeout", timeout, host, fault=client_fault)
         ended_client = wait_for(client)
-        if not meets:
+        if not connects:
             server.kill()
         return wait_for(server), ended_client
 
@@ -71,13 +71,13 @@ class PerftestTest(Test):
 
     @staticmethod
     def listens(port):
-        wanted = f":{int(port):04X} "
+        port_field = f":{int(port):04X} "
         lines = []
         for table in ("/proc/net/tcp", "/proc/net/tcp6"):
             if os.path.exists(table):
                 with open(table, encoding="utf-8") as file:
                     lines += file.readlines()[1:]
-        return any(wanted in line.split(maxsplit=2)[1] + " " and line.split()[3] == "0A" for line in lines)
+        return any(port_field in line.split(maxsplit=2)[1] + " " and line.split()[3] == "0A" for line in lines)
 
 
 class Lines(PerftestTest):
@@ -246,11 +246,11 @@ class Failures(PerftestTest):
         for call in CALLS:
             # GIDs are queried first, and a failure there only means that an entry is empty.
             for number in (1, 3) if call in ("modify_qp", "post_send", "poll") else (3,) if call == "query_gid" else (1,):
-                meets = call in ("post_send", "poll") or (call, number) == ("modify_qp", 3)
-                server, client = self.pair("send_lat", "-n", "20", "-I", "0", client_fault=f"fail {call} {number}", meets=meets)
+                connects = call in ("post_send", "poll") or (call, number) == ("modify_qp", 3)
+                server, client = self.pair("send_lat", "-n", "20", "-I", "0", client_fault=f"fail {call} {number}", connects=connects)
                 self.assert_failed(client, 1, pattern="^gdrkit perftest: .*" + {"query_gid": "GID 1 of soft0", "poll": "ibv_poll_cq"}.get(call, "ibv_" + call))
                 self.assertEqual(self.leaks(), "", f"{call} {number}")
-                if meets:
+                if connects:
                     self.assert_failed(server, 1, "client 127.0.0.1 has ended the connection during '")
 
     def test_reports_a_failed_call_of_the_server(self):
@@ -264,7 +264,7 @@ class Failures(PerftestTest):
     def test_reports_failed_calls_of_single_tests(self):
         for arguments, call, text in ((("send_bw", "-c", "UD"), "create_ah", "(ibv_create_ah) on soft0"),
                                       (("write_bw",), "reg_mr_iova2", "cannot register 136 KiB of host memory (ibv_reg_mr) on soft0")):
-            _, client = self.pair(*arguments, client_fault=f"fail {call} 1", meets=call == "create_ah")
+            _, client = self.pair(*arguments, client_fault=f"fail {call} 1", connects=call == "create_ah")
             self.assert_failed(client, 1, text)
 
     def test_a_failed_request_is_described(self):
@@ -281,11 +281,11 @@ class Failures(PerftestTest):
         self.assertEqual(server.code, -9)
         self.assert_failed(client, 1, pattern=r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection during 'write_lat of 2 bytes")
 
-    def test_strangers_do_not_block_the_client(self):
+    def test_other_connections_do_not_block_the_client(self):
         server, port = self.start_server("write_bw", "-n", "20", "--timeout", "20")
-        with contextlib.ExitStack() as strangers:
+        with contextlib.ExitStack() as connections:
             for words in (b"", b"6", b"GET / HTTP/1.1\r\n\r\n", *[b""] * 20):
-                strangers.enter_context(socket.create_connection(("127.0.0.1", int(port)))).sendall(words)
+                connections.enter_context(socket.create_connection(("127.0.0.1", int(port)))).sendall(words)
             client = self.start("write_bw", "-n", "20", "-p", port, "--timeout", "20", "127.0.0.1")
             for process in (client, server):
                 ended = wait_for(process)
@@ -368,7 +368,7 @@ class RdmaCm(PerftestTest):
     def test_each_failed_call_ends_both_processes_without_leaks(self):
         for call in self.CALLS:
             number = 3 if call == "rdma_get_cm_event" else 1
-            server, client = self.pair("write_bw", "-n", "20", "-R", client_fault=f"fail {call} {number}", meets=False)
+            server, client = self.pair("write_bw", "-n", "20", "-R", client_fault=f"fail {call} {number}", connects=False)
             self.assert_failed(client, 77 if call == "rdma_create_event_channel" else 1,
                                pattern=rf"^gdrkit perftest: cannot (connect by|use) rdma_cm \({call}\)( to 127.0.0.1)?: Input/output error")
             self.assertEqual(self.leaks(), "", call)
@@ -398,7 +398,7 @@ class RdmaCm(PerftestTest):
         self.assert_failed(ended, 1, pattern="cannot connect by rdma_cm to 127.0.0.1, port [0-9]+: no server is listening; start the server first")
 
     def test_rejects_a_device_that_does_not_match_the_address(self):
-        server, client = self.pair("write_bw", "-R", "-d", "soft1", meets=False)
+        server, client = self.pair("write_bw", "-R", "-d", "soft1", connects=False)
         self.assert_failed(client, 2, "rdma_cm selected RDMA device soft0, but the test uses soft1; use -d soft0")
 
     def test_reports_a_missing_library(self):

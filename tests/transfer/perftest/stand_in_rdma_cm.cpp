@@ -32,9 +32,9 @@ using namespace stand_in;
 
 namespace {
 
-enum class Word : std::uint32_t { request, response, ready };
-struct Said {
-  Word word;
+enum class MessageKind : std::uint32_t { request, response, ready };
+struct Message {
+  MessageKind kind;
   std::uint32_t number;
   std::uint32_t reads;
 };
@@ -69,11 +69,11 @@ VerbsContext* context() {
   if (context.device != nullptr) return &context;
   void* const verbs = ::dlopen("libibverbs.so.1", RTLD_NOW);
   const auto list = reinterpret_cast<VerbsDeviceHandle** (*)(int*)>(::dlsym(verbs, "ibv_get_device_list"));
-  const auto give_back = reinterpret_cast<void (*)(VerbsDeviceHandle**)>(::dlsym(verbs, "ibv_free_device_list"));
+  const auto free_list = reinterpret_cast<void (*)(VerbsDeviceHandle**)>(::dlsym(verbs, "ibv_free_device_list"));
   int count = 0;
   VerbsDeviceHandle** const devices = list(&count);
   context.device = devices[0];
-  give_back(devices);
+  free_list(devices);
   return &context;
 }
 
@@ -94,15 +94,15 @@ void push(StandInId* id, int kind) {
 }
 
 void watch(StandInId* id) {
-  epoll_event wanted{};
-  wanted.events = EPOLLIN;
-  wanted.data.ptr = id;
-  (void)::epoll_ctl(id->channel->descriptor, EPOLL_CTL_ADD, id->socket, &wanted);
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  interest.data.ptr = id;
+  (void)::epoll_ctl(id->channel->descriptor, EPOLL_CTL_ADD, id->socket, &interest);
 }
 
-bool say(const StandInId& id, Word word) {
-  const Said said{word, id.own_number, id.reads};
-  return ::send(id.socket, &said, sizeof said, MSG_NOSIGNAL) == sizeof said;
+bool send_message(const StandInId& id, MessageKind kind) {
+  const Message message{kind, id.own_number, id.reads};
+  return ::send(id.socket, &message, sizeof message, MSG_NOSIGNAL) == sizeof message;
 }
 
 StandInId* make_id(CmChannel* channel) {
@@ -128,7 +128,7 @@ StandInId* next_id(const StandInChannel& channel) {
 }
 
 /// The message for an id as an event; nullptr: nothing to report.
-CmEvent* heard(StandInId* id) {
+CmEvent* received_event(StandInId* id) {
   StandInId* from = id;
   if (id->listens) {
     from = make_id(id->channel);
@@ -136,16 +136,16 @@ CmEvent* heard(StandInId* id) {
     from->socket = ::accept4(id->socket, reinterpret_cast<sockaddr*>(&from->destination), &size_bytes, SOCK_CLOEXEC);
     from->verbs = context();
   }
-  Said said{};
-  if (::recv(from->socket, &said, sizeof said, MSG_WAITALL) != sizeof said) {
+  Message message{};
+  if (::recv(from->socket, &message, sizeof message, MSG_WAITALL) != sizeof message) {
     (void)::epoll_ctl(from->channel->descriptor, EPOLL_CTL_DEL, from->socket, nullptr);
     return event_of(from, cm_disconnected);
   }
-  if (said.word != Word::ready) from->remote_number = said.number;
-  CmEvent* const event = event_of(from, said.word == Word::request    ? cm_connect_request
-                                        : said.word == Word::response ? cm_connect_response
-                                                                      : cm_established);
-  event->connection.reads_in = event->connection.reads_out = static_cast<std::uint8_t>(said.reads);
+  if (message.kind != MessageKind::ready) from->remote_number = message.number;
+  CmEvent* const event = event_of(from, message.kind == MessageKind::request    ? cm_connect_request
+                                        : message.kind == MessageKind::response ? cm_connect_response
+                                                                                : cm_established);
+  event->connection.reads_in = event->connection.reads_out = static_cast<std::uint8_t>(message.reads);
   if (id->listens) watch(from);
   return event;
 }
@@ -159,9 +159,9 @@ EXPORT CmChannel* rdma_create_event_channel() {
   auto* const channel = new StandInChannel;
   channel->descriptor = ::epoll_create1(EPOLL_CLOEXEC);
   channel->bell = ::eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
-  epoll_event wanted{};
-  wanted.events = EPOLLIN;
-  (void)::epoll_ctl(channel->descriptor, EPOLL_CTL_ADD, channel->bell, &wanted);
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  (void)::epoll_ctl(channel->descriptor, EPOLL_CTL_ADD, channel->bell, &interest);
   ++objects;
   return channel;
 }
@@ -269,18 +269,18 @@ EXPORT int rdma_connect(CmId* handle, CmParameters* parameters) {
     return 0;
   }
   watch(id);
-  return say(*id, Word::request) ? 0 : -1;
+  return send_message(*id, MessageKind::request) ? 0 : -1;
 }
 EXPORT int rdma_accept(CmId* handle, CmParameters* parameters) {
   if (fails("rdma_accept")) return -1;
   auto* const id = static_cast<StandInId*>(handle);
   id->own_number = parameters->pair_number;
   id->reads = parameters->reads_in;
-  return say(*id, Word::response) ? 0 : -1;
+  return send_message(*id, MessageKind::response) ? 0 : -1;
 }
 EXPORT int rdma_establish(CmId* handle) {
   if (fails("rdma_establish")) return -1;
-  return say(*static_cast<StandInId*>(handle), Word::ready) ? 0 : -1;
+  return send_message(*static_cast<StandInId*>(handle), MessageKind::ready) ? 0 : -1;
 }
 EXPORT int rdma_disconnect(CmId* handle) {
   const auto* const id = static_cast<StandInId*>(handle);
@@ -291,7 +291,7 @@ EXPORT int rdma_get_cm_event(CmChannel* handle, CmEvent** event) {
   if (fails("rdma_get_cm_event")) return -1;
   auto* const channel = static_cast<StandInChannel*>(handle);
   if (StandInId* const id = next_id(*channel); id != nullptr) {
-    *event = heard(id);
+    *event = received_event(id);
     return 0;
   }
   std::uint64_t one = 0;

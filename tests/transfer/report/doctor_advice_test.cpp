@@ -20,7 +20,7 @@ std::string document_of(const std::string& checks, const std::string& verdicts =
   return R"({"schema":"gdrkit.doctor/1","checks":[)" + checks + R"(],"verdicts":)" + verdicts + "}";
 }
 
-DoctorRequest question_of(const std::string& library) { return {{first_gpu, second_gpu}, library, false, "/", "", ""}; }
+DoctorRequest request_of(const std::string& library) { return {{first_gpu, second_gpu}, library, false, "/", "", ""}; }
 
 std::vector<std::string> checks_of(const DoctorAdvice& advice) {
   std::vector<std::string> checks;
@@ -34,10 +34,10 @@ TEST(DoctorAdvice, ReportsFindingsOfUsedGpusAndTheLibrary) {
       finding_of("pcie.width", "ok", second_gpu) + "," + finding_of("acs.redirect", "fail", "0000:10:00.0") + "," +
       finding_of("env.ucx", "warn", "UCX_TLS") + "," + finding_of("env.ib_disable", "fail", "NCCL_P2P_DISABLE") + "," +
       finding_of("cpu.governor", "warn", "") + "," + finding_of("nic.mtu", "warn", "mlx5_0"));
-  EXPECT_EQ(checks_of(advice_in(document, question_of("ucx"))),
+  EXPECT_EQ(checks_of(advice_in(document, request_of("ucx"))),
             (std::vector<std::string>{"pcie.width 0000:3b:00.0", "acs.redirect 0000:10:00.0", "env.ucx UCX_TLS",
                                       "cpu.governor "}));
-  EXPECT_EQ(checks_of(advice_in(document, question_of("nccl"))),
+  EXPECT_EQ(checks_of(advice_in(document, request_of("nccl"))),
             (std::vector<std::string>{"pcie.width 0000:3b:00.0", "acs.redirect 0000:10:00.0",
                                       "env.ib_disable NCCL_P2P_DISABLE", "cpu.governor "}));
 }
@@ -45,18 +45,18 @@ TEST(DoctorAdvice, ReportsFindingsOfUsedGpusAndTheLibrary) {
 TEST(DoctorAdvice, LinesNameTheCheckAndTheRemedy) {
   const std::string document =
       document_of(finding_of("env.ucx", "warn", "UCX_TLS") + "," + finding_of("iommu.mode", "fail", ""));
-  EXPECT_EQ(advice_in(document, question_of("ucx")).text(),
+  EXPECT_EQ(advice_in(document, request_of("ucx")).text(),
             "# Doctor: env.ucx warns: UCX_TLS: the text of env.ucx\n"
             "# Doctor: iommu.mode fails: the text of iommu.mode\n"
             "# Doctor: run gdrkit doctor explain env.ucx for the remedy\n");
-  EXPECT_EQ(advice_in(document_of(""), question_of("ucx")).text(),
+  EXPECT_EQ(advice_in(document_of(""), request_of("ucx")).text(),
             "# Doctor: no warning or failure for 0000:3b:00.0, 0000:5e:00.0\n");
   EXPECT_EQ(DoctorAdvice{}.text(), "");
 }
 
 TEST(DoctorAdvice, NoResultIsNotReportedAsHealthy) {
   for (const std::string document : {"", "{", "[]", "{}", "null"}) {
-    const DoctorAdvice advice = advice_in(document, question_of("ucx"));
+    const DoctorAdvice advice = advice_in(document, request_of("ucx"));
     EXPECT_EQ(advice.text(), "# Doctor: unknown: gdrkit doctor returned no result\n") << document;
   }
 }
@@ -67,10 +67,10 @@ TEST(DoctorAdvice, UsesTheLibrarysBestAdapterBetweenMachines) {
           R"("reason":"no peer memory","blocked_by":["peer.any"],"slowed_by":["pcie.mrrs"]},)"
           R"({"gpu_address":"0000:3b:00.0","hca":"mlx5_1","is_best":false,"use":"no","via":"","reason":""},)"
           R"({"gpu_address":"0000:99:00.0","hca":"mlx5_0","is_best":true,"use":"yes","via":"dma-buf","reason":""}]}})");
-  DoctorRequest question = question_of("ucx");
-  EXPECT_TRUE(advice_in(document, question).adapters.empty());
-  question.is_between_machines = true;
-  const DoctorAdvice advice = advice_in(document, question);
+  DoctorRequest request = request_of("ucx");
+  EXPECT_TRUE(advice_in(document, request).adapters.empty());
+  request.is_between_machines = true;
+  const DoctorAdvice advice = advice_in(document, request);
   ASSERT_EQ(advice.adapters.size(), 1U);
   EXPECT_EQ(advice.text(),
             "# Doctor: no warning or failure for 0000:3b:00.0, 0000:5e:00.0\n"
@@ -80,7 +80,7 @@ TEST(DoctorAdvice, UsesTheLibrarysBestAdapterBetweenMachines) {
 TEST(DoctorAdvice, UsesTheMappingForGdrkitShmem) {
   const std::string document = document_of(
       "", R"({"gdrkit":{"map":[{"gpu_address":"0000:5e:00.0","use":"yes","via":"rm","reason":"driver 580"}]}})");
-  const DoctorAdvice advice = advice_in(document, question_of("shmem"));
+  const DoctorAdvice advice = advice_in(document, request_of("shmem"));
   ASSERT_EQ(advice.adapters.size(), 1U);
   EXPECT_EQ(advice.adapters[0].adapter + advice.adapters[0].via, "the CPUrm");
 }
@@ -93,14 +93,14 @@ TEST(DoctorAdvice, UsesTheAdapterInUseForVerbs) {
           finding_of("peer.any", "fail", "") + "," + finding_of("env.ucx", "warn", "UCX_TLS"),
       R"({"ucx":{"gdr":[{"gpu_address":"0000:3b:00.0","hca":"mlx5_0","is_best":true,"use":"yes","via":"dma-buf","reason":""},)"
       R"({"gpu_address":"0000:3b:00.0","hca":"mlx5_1","is_best":false,"use":"no","via":"","reason":"no peer memory"}]}})");
-  DoctorRequest question{{}, "verbs", false, "/", "mlx5_1", "0000:5f:00.0"};
-  const DoctorAdvice of_host = advice_in(document, question);
+  DoctorRequest request{{}, "verbs", false, "/", "mlx5_1", "0000:5f:00.0"};
+  const DoctorAdvice of_host = advice_in(document, request);
   EXPECT_EQ(checks_of(of_host),
             (std::vector<std::string>{"nic.mtu mlx5_1:1", "pcie.width 0000:5f:00.0", "lim.memlock 8 MiB"}));
   EXPECT_TRUE(of_host.adapters.empty());
-  EXPECT_EQ(advice_in(document_of(""), question).text(), "# Doctor: no warning or failure for mlx5_1\n");
-  question.gpus = {first_gpu};
-  const DoctorAdvice of_gpu = advice_in(document, question);
+  EXPECT_EQ(advice_in(document_of(""), request).text(), "# Doctor: no warning or failure for mlx5_1\n");
+  request.gpus = {first_gpu};
+  const DoctorAdvice of_gpu = advice_in(document, request);
   EXPECT_EQ(checks_of(of_gpu), (std::vector<std::string>{"nic.mtu mlx5_1:1", "pcie.width 0000:5f:00.0",
                                                          "pcie.width 0000:3b:00.0", "lim.memlock 8 MiB", "peer.any "}));
   ASSERT_EQ(of_gpu.adapters.size(), 1U);
@@ -118,7 +118,7 @@ TEST(DoctorAdvice, SettingsOfUcxDoNotAffectVerbs) {
 TEST(DoctorAdvice, ManyFindingsAreCounted) {
   std::string checks;
   for (int i = 0; i < 9; ++i) checks += (i == 0 ? "" : ",") + finding_of("cpu.wc", "warn", "");
-  const std::string text = advice_in(document_of(checks), question_of("ucx")).text();
+  const std::string text = advice_in(document_of(checks), request_of("ucx")).text();
   EXPECT_NE(text.find("# Doctor: 3 more\n"), std::string::npos) << text;
 }
 

@@ -237,19 +237,19 @@ if os.environ["GDRKIT_SHMEM_PE"] == "0":
     print(os.environ["GDRKIT_SHMEM_ROOT"], flush=True)
 time.sleep(1)
 """
-        with contextlib.ExitStack() as strangers:
+        with contextlib.ExitStack() as sockets:
             while True:
                 launcher = launch("-n", "12", "--", sys.executable, "-c", text)
                 host, port = launcher.stdout.readline().strip().rsplit(":", 1)
                 began = time.monotonic()
                 try:
-                    listener = strangers.enter_context(socket.create_server((host, int(port)), backlog=0))
+                    listener = sockets.enter_context(socket.create_server((host, int(port)), backlog=0))
                     break
                 except OSError as error:  # another test's socket may get the port first
                     self.assertEqual(error.errno, errno.EADDRINUSE)
                     launcher.communicate(timeout=SOON)
             for _ in range(4):
-                waiting = strangers.enter_context(socket.socket())
+                waiting = sockets.enter_context(socket.socket())
                 waiting.setblocking(False)
                 waiting.connect_ex(listener.getsockname())
             output, errors = launcher.communicate(timeout=SOON)

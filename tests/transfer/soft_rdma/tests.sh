@@ -217,9 +217,9 @@ if [ "$GDRKIT_FULL" = 1 ]; then
   # 400 of these take 15 ms.
   check bandwidth_of_atomic_bw bandwidth atomic_bw 4000
   for test in write_lat read_lat send_lat atomic_lat; do check "latency_of_$test" latency "$test"; done
-  if /tools/tc qdisc add dev va root netem loss 1% 2>/tmp/said; then
+  if /tools/tc qdisc add dev va root netem loss 1% 2>/tmp/errors; then
     for test in $tests; do check "loss_of_1_percent_$test" own "$test" -n 200; done
   else
-    echo "skip soft_rdma.loss_of_1_percent 0 ms: $(cat /tmp/said)"
+    echo "skip soft_rdma.loss_of_1_percent 0 ms: $(cat /tmp/errors)"
   fi
 fi
