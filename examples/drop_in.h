@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static inline int complain(const char* what, int error) {
+static inline int report_error(const char* what, int error) {
   printf("%s: %s\n", what, strerror(error));
   return 1;
 }
@@ -32,20 +32,21 @@ static inline int drop_in(unsigned long device_address, size_t bytes) {
     printf("gdr_open failed; set GDRCOPY_ENABLE_LOGGING=1 to print the cause\n");
     return 1;
   }
-  if ((error = gdr_pin_buffer(g, device_address, bytes, 0, 0, &handle)) != 0) return complain("gdr_pin_buffer", error);
-  if ((error = gdr_map(g, handle, &mapping, bytes)) != 0) return complain("gdr_map", error);
-  if ((error = gdr_get_info(g, handle, &info)) != 0) return complain("gdr_get_info", error);
+  if ((error = gdr_pin_buffer(g, device_address, bytes, 0, 0, &handle)) != 0)
+    return report_error("gdr_pin_buffer", error);
+  if ((error = gdr_map(g, handle, &mapping, bytes)) != 0) return report_error("gdr_map", error);
+  if ((error = gdr_get_info(g, handle, &info)) != 0) return report_error("gdr_get_info", error);
   start = (char*)mapping + (device_address - info.va); /* the mapping begins with the pinned page */
 
   error = gdr_copy_to_mapping(handle, start, text, sizeof text);
   if (error == 0) error = gdr_copy_to_mapping(handle, start + 4096, &raised, sizeof raised);
   if (error == 0) error = gdr_copy_from_mapping(handle, seen, start, sizeof seen);
   if (error == 0) error = gdr_copy_from_mapping(handle, &flag, start + 4096, sizeof flag);
-  if (error != 0) return complain("a copy", error);
+  if (error != 0) return report_error("a copy", error);
 
-  if ((error = gdr_unmap(g, handle, mapping, bytes)) != 0) return complain("gdr_unmap", error);
-  if ((error = gdr_unpin_buffer(g, handle)) != 0) return complain("gdr_unpin_buffer", error);
-  if ((error = gdr_close(g)) != 0) return complain("gdr_close", error);
+  if ((error = gdr_unmap(g, handle, mapping, bytes)) != 0) return report_error("gdr_unmap", error);
+  if ((error = gdr_unpin_buffer(g, handle)) != 0) return report_error("gdr_unpin_buffer", error);
+  if ((error = gdr_close(g)) != 0) return report_error("gdr_close", error);
   return memcmp(seen, text, sizeof text) == 0 && flag == raised ? 0 : 1;
 }
 
