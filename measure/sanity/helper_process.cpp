@@ -19,9 +19,9 @@
 namespace gdrkit::measure::sanity {
 namespace {
 
-[[noreturn]] void run_child(const std::function<void(Talk*)>& body, Talk* talk) {
+[[noreturn]] void run_child(const std::function<void(Channel*)>& body, Channel* channel) {
   try {
-    body(talk);
+    body(channel);
   } catch (const cli::Failure& failure) {
     if (failure.code() == cli::ExitCode::cannot_run) waive(failure.what());
     fail(failure.what());
@@ -34,29 +34,29 @@ namespace {
 
 }  // namespace
 
-void Talk::synchronize() {
+void Channel::synchronize() {
   send('m');
   (void)receive<char>();
 }
 
-void Talk::send_bytes(const void* bytes, std::size_t size_bytes) {
+void Channel::send_bytes(const void* bytes, std::size_t size_bytes) {
   const ssize_t sent = ::send(descriptor_, bytes, size_bytes, MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(size_bytes)) end_as_the_other_did();
 }
 
-void Talk::receive_bytes(void* bytes, std::size_t size_bytes) {
+void Channel::receive_bytes(void* bytes, std::size_t size_bytes) {
   const ssize_t got = ::recv(descriptor_, bytes, size_bytes, MSG_WAITALL);
   if (got != static_cast<ssize_t>(size_bytes)) end_as_the_other_did();
 }
 
-void Talk::end_as_the_other_did() const {
+void Channel::end_as_the_other_did() const {
   int status = 0;
   const bool has_status = helper_ > 0 && ::waitpid(helper_, &status, 0) == helper_;
   if (has_status && WIFEXITED(status) && WEXITSTATUS(status) == exit_waived) ::_exit(exit_waived);
   fail(cli::format("the other process of this test has ended (wait status %d)", status));
 }
 
-HelperProcess::HelperProcess(const std::function<void(Talk*)>& body) {
+HelperProcess::HelperProcess(const std::function<void(Channel*)>& body) {
   std::array<int, 2> ends{};
   SANITY_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0, "%s", std::strerror(errno));
   std::fflush(nullptr);
@@ -64,11 +64,11 @@ HelperProcess::HelperProcess(const std::function<void(Talk*)>& body) {
   SANITY_CHECK(child_ >= 0, "fork: %s", std::strerror(errno));
   if (child_ == 0) {
     ::close(ends[0]);
-    Talk talk(ends[1], -1);
-    run_child(body, &talk);
+    Channel channel(ends[1], -1);
+    run_child(body, &channel);
   }
   ::close(ends[1]);
-  talk_ = Talk(ends[0], child_);
+  channel_ = Channel(ends[0], child_);
 }
 
 void HelperProcess::wait() {

@@ -13,9 +13,9 @@ namespace gdrkit::measure::sanity {
 
 /// One end of a socket pair. Both calls end the test if the other side has ended; if that was the helper, with its
 /// verdict.
-class Talk {
+class Channel {
  public:
-  Talk(int descriptor, pid_t helper) noexcept : descriptor_(descriptor), helper_(helper) {}
+  Channel(int descriptor, pid_t helper) noexcept : descriptor_(descriptor), helper_(helper) {}
 
   template <class T>
   void send(const T& value) {
@@ -45,11 +45,11 @@ class Talk {
 /// ends the test. The child belongs to the test's process group.
 class HelperProcess {
  public:
-  explicit HelperProcess(const std::function<void(Talk*)>& body);
+  explicit HelperProcess(const std::function<void(Channel*)>& body);
   HelperProcess(const HelperProcess&) = delete;
   HelperProcess& operator=(const HelperProcess&) = delete;
 
-  [[nodiscard]] Talk& talk() noexcept { return talk_; }
+  [[nodiscard]] Channel& channel() noexcept { return channel_; }
   /// Waits for the child. Fails the test if the child failed, and waives it if the child did.
   void wait();
   /// Kills the child and waits for its end.
@@ -57,7 +57,7 @@ class HelperProcess {
 
  private:
   pid_t child_ = -1;
-  Talk talk_{-1, -1};
+  Channel channel_{-1, -1};
 };
 
 }  // namespace gdrkit::measure::sanity

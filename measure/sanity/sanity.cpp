@@ -97,7 +97,7 @@ Findings find_out(const SanityOptions& options) {
     int code;  ///< of a Failure; 0 if there was none
     char text[capacity];
   };
-  HelperProcess helper([&](Talk* talk) {
+  HelperProcess helper([&](Channel* channel) {
     ::alarm(static_cast<unsigned>(options.limit_seconds));  // a driver that hangs must not hang the tool
     FoundFacts found_facts{};
     std::string text;
@@ -117,9 +117,9 @@ Findings find_out(const SanityOptions& options) {
     }
     text.resize(std::min(text.size(), capacity - 1));
     std::memcpy(found_facts.text, text.data(), text.size());
-    talk->send(found_facts);
+    channel->send(found_facts);
   });
-  const auto found_facts = helper.talk().receive<FoundFacts>();
+  const auto found_facts = helper.channel().receive<FoundFacts>();
   helper.wait();
   if (found_facts.code != 0) throw cli::Failure(static_cast<cli::ExitCode>(found_facts.code), found_facts.text);
   Findings findings;

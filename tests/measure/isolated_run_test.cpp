@@ -103,7 +103,7 @@ TEST(IsolatedRun, KillsRemainingProcessesOfATest) {
   // Its parent has ended, so another process reaps it. Until then it is a zombie, which accepts signals; its state
   // shows it.
   std::string state = "R";
-  for (int look = 0; look < 2000 && state != "gone" && state != "Z"; ++look) {
+  for (int poll = 0; poll < 2000 && state != "gone" && state != "Z"; ++poll) {
     ::usleep(1000);
     std::FILE* file = std::fopen(("/proc/" + std::to_string(left_behind->load()) + "/stat").c_str(), "r");
     if (file == nullptr) {
@@ -120,7 +120,7 @@ TEST(IsolatedRun, KillsRemainingProcessesOfATest) {
 
 TEST(HelperProcess, FailureFailsTheTest) {
   const auto body = [] {
-    HelperProcess helper([](Talk*) { SANITY_CHECK(false, "in the helper"); });
+    HelperProcess helper([](Channel*) { SANITY_CHECK(false, "in the helper"); });
     helper.wait();
   };
   expect_outcome(body, Verdict::failed, HasSubstr("in the helper"));
@@ -128,17 +128,17 @@ TEST(HelperProcess, FailureFailsTheTest) {
 
 TEST(HelperProcess, WaiverDuringACallWaivesTheTest) {
   const auto body = [] {
-    HelperProcess helper([](Talk*) { waive("not for two processes"); });
-    helper.talk().synchronize();
+    HelperProcess helper([](Channel*) { waive("not for two processes"); });
+    helper.channel().synchronize();
   };
   expect_outcome(body, Verdict::waived, "not for two processes");
 }
 
 TEST(HelperProcess, TransfersDataInBothDirections) {
   const auto body = [] {
-    HelperProcess helper([](Talk* talk) { talk->send(talk->receive<int>() * 2); });
-    helper.talk().send(21);
-    SANITY_RESULT(helper.talk().receive<int>(), 42);
+    HelperProcess helper([](Channel* channel) { channel->send(channel->receive<int>() * 2); });
+    helper.channel().send(21);
+    SANITY_RESULT(helper.channel().receive<int>(), 42);
     helper.wait();
   };
   expect_outcome(body, Verdict::passed, IsEmpty());

@@ -65,10 +65,10 @@ void fork_calls_of_the_child(const Environment& environment) {
   const gdr_mh_t handle = pin(context, memory.address(), two_pages);
   std::uint8_t* bytes = map(context, handle, two_pages);
   for (int count = 0; count < 3; ++count) {
-    HelperProcess child([&](Talk*) {
+    HelperProcess child([&](Channel*) {
       check_child_is_refused(context, handle, bytes, memory.address());
       // A grandchild has no access either.
-      HelperProcess grandchild([&](Talk*) {
+      HelperProcess grandchild([&](Channel*) {
         check_child_is_refused(context, handle, bytes, memory.address());
         SANITY_CHECK(load_faults(bytes), "a grandchild reads the mapping");
       });
@@ -126,13 +126,13 @@ void fork_while_threads_pin(const Environment& environment) {
 void process_killed_while_mapped(const Environment& environment) {
   constexpr int victims = 3;
   for (int count = 0; count < victims; ++count) {
-    HelperProcess victim([&](Talk* talk) {
+    HelperProcess victim([&](Channel* channel) {
       auto [device, memory, context, handle, bytes] = MappedPages(environment, 64 * two_pages);
       const Bytes written = pattern(64 * two_pages, 9);
-      talk->synchronize();
+      channel->synchronize();
       for (;;) (void)gdr_copy_to_mapping(handle, bytes, written.data(), written.size());
     });
-    victim.talk().synchronize();
+    victim.channel().synchronize();
     ::usleep(20000);  // while it copies
     victim.kill();
   }
@@ -173,7 +173,7 @@ void leakage_descriptors_and_mappings(const Environment& environment) {
 void leakage_pin_pages_fork(const Environment& environment) {
   // GDRCopy counts the kernel module's pins. Here: the resources that a child keeps after its parent died without
   // closing.
-  HelperProcess owner([&](Talk* talk) {
+  HelperProcess owner([&](Channel* channel) {
     const auto device = open_device(environment);
     const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
     const int before = open_descriptors();
@@ -188,13 +188,13 @@ void leakage_pin_pages_fork(const Environment& environment) {
       SANITY_CHECK(open_descriptors() <= before, "a child holds %d descriptors, its parent had %d before it opened",
                    open_descriptors(), before);
       SANITY_CHECK(load_faults(bytes), "a child keeps its parent's mapping");
-      talk->send('c');
+      channel->send('c');
       ::_exit(exit_passed);
     }
     context.abandon();
     ::_exit(exit_passed);  // dies with the mapping, without closing
   });
-  SANITY_CHECK(owner.talk().receive<char>() == 'c', "no message from the child");
+  SANITY_CHECK(owner.channel().receive<char>() == 'c', "no message from the child");
   owner.wait();
 }
 

@@ -143,11 +143,11 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
   if (environment.is_emulated) waive("fewer than 2 GPUs: the emulated device is a single one");
   constexpr std::size_t all = 8;
   // In a helper: this process must not initialize CUDA before it has set the numbering of GPUs.
-  HelperProcess counter([](Talk* talk) {
+  HelperProcess counter([](Channel* channel) {
     const auto counted = platform::cuda_device_count();
-    talk->send(counted.has_value() ? *counted : 0);
+    channel->send(counted.has_value() ? *counted : 0);
   });
-  const int gpus = counter.talk().receive<int>();
+  const int gpus = counter.channel().receive<int>();
   counter.wait();
   if (gpus < 2) waive(cli::format("fewer than 2 GPUs: CUDA shows %d", gpus));
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr && *visible != '\0') {
@@ -156,7 +156,7 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
   std::string reversed;
   for (int gpu = gpus - 1; gpu >= 0; --gpu) reversed += (reversed.empty() ? "" : ",") + std::to_string(gpu);
   for (const bool is_reversed : {false, true}) {
-    HelperProcess helper([&](Talk*) {
+    HelperProcess helper([&](Channel*) {
       if (is_reversed) ::setenv("CUDA_VISIBLE_DEVICES", reversed.c_str(), 1);
       Context context;
       for (int ordinal = 0; ordinal < std::min<int>(gpus, all); ++ordinal) {

@@ -25,8 +25,8 @@ void write_mapping(gdr_mh_t handle, std::uint8_t* mapping, const Bytes& bytes) {
 void invalidation_fork_access_after_free(const Environment& environment) {
   const Bytes own = pattern(four_pages, 1);
   const Bytes foreign = pattern(four_pages, 2);
-  HelperProcess helper([&](Talk* talk) {
-    talk->synchronize();  // the other process has freed its memory
+  HelperProcess helper([&](Channel* channel) {
+    channel->synchronize();  // the other process has freed its memory
     const auto device = open_device(environment);
     // Several, so that one of them probably gets the memory that was just freed.
     std::vector<AlignedAllocation> buffers;
@@ -34,8 +34,8 @@ void invalidation_fork_access_after_free(const Environment& environment) {
       buffers.push_back(allocate(device.get(), environment, four_pages));
       write_device(device.get(), buffers.back().address(), foreign);
     }
-    talk->synchronize();  // filled
-    talk->synchronize();  // checked
+    channel->synchronize();  // filled
+    channel->synchronize();  // checked
     for (AlignedAllocation& buffer : buffers) {
       SANITY_CHECK(read_device(device.get(), buffer.address(), four_pages) == foreign,
                    "the other process changed the memory of this process");
@@ -44,8 +44,8 @@ void invalidation_fork_access_after_free(const Environment& environment) {
   auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   write_mapping(handle, bytes, own);
   memory.free();
-  helper.talk().synchronize();
-  helper.talk().synchronize();
+  helper.channel().synchronize();
+  helper.channel().synchronize();
   if (is_persistent(context)) {
     SANITY_CHECK(read_mapping(handle, bytes) == own,
                  "a mapping of freed memory does not show the bytes that were written");
@@ -54,7 +54,7 @@ void invalidation_fork_access_after_free(const Environment& environment) {
   } else {
     SANITY_CHECK(load_faults(bytes), "a mapping of freed memory can still be read");
   }
-  helper.talk().synchronize();
+  helper.channel().synchronize();
   helper.wait();
   SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
@@ -69,7 +69,7 @@ void invalidation_fork_after_gdr_map(const Environment& environment) {
   std::uint8_t* bytes = map(context, handle, four_pages);
   const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
-  HelperProcess helper([&](Talk*) {
+  HelperProcess helper([&](Channel*) {
     for (const std::size_t offset : {std::size_t{0}, four_pages / 2, four_pages - 1}) {
       SANITY_CHECK(load_faults(bytes + offset), "a forked child reads byte %zu of its parent's mapping", offset);
       SANITY_CHECK(store_faults(bytes + offset), "a forked child writes byte %zu of its parent's mapping", offset);
@@ -90,7 +90,7 @@ void invalidation_fork_child_gdr_map_parent(const Environment& environment) {
   const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
   const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  HelperProcess helper([&](Talk*) {
+  HelperProcess helper([&](Channel*) {
     void* mapping = nullptr;
     SANITY_CHECK(gdr_map(context, handle, &mapping, four_pages) != 0, "a forked child maps its parent's pin");
     SANITY_CHECK(mapping == nullptr, "a failed map set its output");
@@ -111,30 +111,30 @@ void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
     std::uint32_t va_space;
   };
   const Bytes secret = pattern(four_pages, 1);
-  HelperProcess helper([&](Talk* talk) {
+  HelperProcess helper([&](Channel* channel) {
     const auto device = open_device(environment);  // its own context, and no memory
     Context context;
-    const auto offer = talk->receive<Offer>();
+    const auto offer = channel->receive<Offer>();
     gdr_mh_t handle{};
     const int result = gdr_pin_buffer(context, offer.address, four_pages, offer.token, offer.va_space, &handle);
     SANITY_CHECK(result != 0, "a process pins an address of another one");
     SANITY_CHECK(handle.h == 0, "a failed pin returned a handle");
-    talk->synchronize();
+    channel->synchronize();
   });
   const auto device = open_device(environment);
   const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   write_device(device.get(), memory.address(), secret);
-  helper.talk().send(Offer{memory.address(), 0x1234567890abcdef, 0x1234});
-  helper.talk().synchronize();
+  helper.channel().send(Offer{memory.address(), 0x1234567890abcdef, 0x1234});
+  helper.channel().synchronize();
   helper.wait();
   SANITY_CHECK(read_device(device.get(), memory.address(), four_pages) == secret, "the memory was changed");
 }
 
 void invalidation_fork_map_and_free(const Environment& environment) {
-  HelperProcess helper([&](Talk* talk) {
+  HelperProcess helper([&](Channel* channel) {
     auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
     write_mapping(handle, bytes, pattern(four_pages, 2));
-    talk->synchronize();  // both are mapped
+    channel->synchronize();  // both are mapped
     memory.free();
     SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
     SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
@@ -143,7 +143,7 @@ void invalidation_fork_map_and_free(const Environment& environment) {
   auto [device, memory, context, handle, bytes] = MappedPages(environment, four_pages);
   const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
-  helper.talk().synchronize();
+  helper.channel().synchronize();
   helper.wait();
   int flag = -1;
   SANITY_RESULT(gdr_get_callback_flag(context, handle, &flag), 0);
@@ -168,11 +168,11 @@ struct PassedHandles {
 /// The helper receives the handles over a Unix socket and tries them while it has its own context.
 void pass_handles(const Environment& environment, void (*attempt)(gdr_t own, const PassedHandles& passed)) {
   const Bytes secret = pattern(four_pages, 1);
-  HelperProcess helper([&](Talk* talk) {
+  HelperProcess helper([&](Channel* channel) {
     const auto device = open_device(environment);
     Context own;
-    attempt(own, talk->receive<PassedHandles>());
-    talk->synchronize();
+    attempt(own, channel->receive<PassedHandles>());
+    channel->synchronize();
     own.close();
   });
   const auto device = open_device(environment);
@@ -183,8 +183,8 @@ void pass_handles(const Environment& environment, void (*attempt)(gdr_t own, con
   write_device(device.get(), memory.address(), secret);
   const gdr_mh_t unused_handle = pin(context, memory.address(), four_pages);
   const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  helper.talk().send(PassedHandles{context, handle, memory.address()});
-  helper.talk().synchronize();
+  helper.channel().send(PassedHandles{context, handle, memory.address()});
+  helper.channel().synchronize();
   helper.wait();
   std::uint8_t* bytes = map(context, handle, four_pages);
   SANITY_CHECK(read_mapping(handle, bytes) == secret, "the handles no longer work in their own process");
