@@ -49,7 +49,7 @@ double mean(const std::vector<double>& values) {
 }
 
 std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
-  if (!measure::tells_percentile(us.size(), beyond_permille)) return "-";
+  if (!measure::has_percentile(us.size(), beyond_permille)) return "-";
   return cli::format("%.3f", percentile(us, percent));
 }
 

@@ -15,8 +15,8 @@
 namespace gdrkit::measure::bench {
 namespace {
 
-constexpr double noise_looks_ms = 100;
-constexpr double quick_noise_looks_ms = 30;
+constexpr double noise_observation_ms = 100;
+constexpr double quick_noise_observation_ms = 30;
 
 /// Describes the figures of the emulated device. The start of the line warns that they do not describe hardware.
 constexpr const char* about_figures =
@@ -68,7 +68,7 @@ Session::Session(const BenchOptions& options)
       cpus_(cpus_in_order(placement_, placed_.place)),
       progress_(options.common.quiet) {
   for (const std::string& sentence : placed_.notes) note("place: " + sentence);
-  noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
+  noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_observation_ms : noise_observation_ms);
   has_raw_ = measure::widest_raw_kind(&raw_kind_);
   if (!has_raw_) note("the copies have no baseline: this CPU supports none of SSE4.1, AVX2 and AVX-512");
 }
@@ -113,9 +113,9 @@ void Session::measure_section(const Section& section) {
     note(section.name + ": " + one_line(missing.what()));
     return;
   }
-  const auto& wanted = options_.trial_of;
+  const auto& requested = options_.trial_of;
   std::erase_if(cells, [&](const Cell& cell) {
-    return !wanted.empty() && std::ranges::find(wanted, cell.label) == wanted.end();
+    return !requested.empty() && std::ranges::find(requested, cell.label) == requested.end();
   });
   progress_.begin_section(section.name, section.summary, cells.size());
   for (Cell& cell : cells) {
@@ -128,8 +128,8 @@ void Session::measure_section(const Section& section) {
 
 void Session::measure_all() {
   for (const Section& section : all_sections()) {
-    const auto& wanted = options_.sections;
-    if (std::ranges::find(wanted, section.name) != wanted.end()) measure_section(section);
+    const auto& requested = options_.sections;
+    if (std::ranges::find(requested, section.name) != requested.end()) measure_section(section);
   }
   if (collected_.points() == 0) {
     progress_.end();
@@ -174,7 +174,7 @@ std::string Session::label_of(const std::string& series_id, double x) const {
 std::vector<measure::Again> Session::measure_again(const std::vector<const measure::ComparedPoint*>& points) {
   std::string labels;
   for (const measure::ComparedPoint* const point : points) {
-    const std::string label = label_of(point->series->id, point->new_look.point->x);
+    const std::string label = label_of(point->series->id, point->new_observation.point->x);
     if (!label.empty()) labels += (labels.empty() ? "" : ";") + label;
   }
   progress_.step(cli::format("again: %zu points", points.size()));
@@ -186,7 +186,7 @@ std::vector<measure::Again> Session::measure_again(const std::vector<const measu
   }
   std::vector<measure::Again> all;
   for (const measure::ComparedPoint* const retried : points) {
-    const double x = retried->new_look.point->x;
+    const double x = retried->new_observation.point->x;
     const Series* const series = find_series(result, retried->series->id);
     const Point* const point = series == nullptr ? nullptr : find_point(*series, x);
     const Series* const control_series = series == nullptr ? nullptr : find_series(result, series->control);

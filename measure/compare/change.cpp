@@ -45,8 +45,8 @@ struct Manner {
   Spread usual;
 };
 
-Side side_of(const Look& look, const Manner& manner) {
-  const std::vector<double> logs = logs_of(look, manner.is_controlled);
+Side side_of(const Observation& observation, const Manner& manner) {
+  const std::vector<double> logs = logs_of(observation, manner.is_controlled);
   Side side;
   side.log_value = median(logs);
   side.doubt.floor = manner.floor;
@@ -58,14 +58,15 @@ Side side_of(const Look& look, const Manner& manner) {
   return side;
 }
 
-bool has_same_rounds(const Look& look) {
-  return look.control != nullptr && look.control->rounds.size() == look.point->rounds.size() &&
-         !look.point->rounds.empty() && minimum(look.control->rounds) > 0;
+bool has_same_rounds(const Observation& observation) {
+  return observation.control != nullptr && observation.control->rounds.size() == observation.point->rounds.size() &&
+         !observation.point->rounds.empty() && minimum(observation.control->rounds) > 0;
 }
 
-Change between(const Look& old_look, const Look& new_look, bool is_lower_better, const Manner& manner) {
-  const Side old_side = side_of(old_look, manner);
-  const Side new_side = side_of(new_look, manner);
+Change between(const Observation& old_observation, const Observation& new_observation, bool is_lower_better,
+               const Manner& manner) {
+  const Side old_side = side_of(old_observation, manner);
+  const Side new_side = side_of(new_observation, manner);
   Change change;
   change.log_ratio = (new_side.log_value - old_side.log_value) * (is_lower_better ? 1 : -1);
   change.old_doubt = old_side.doubt;
@@ -100,9 +101,9 @@ double Change::noise() const {
                     std::hypot(new_doubt.own, new_doubt.floor, new_doubt.step));
 }
 
-std::vector<double> logs_of(const Look& look, bool is_controlled) {
-  const Point& point = *look.point;
-  const Point* const control = is_controlled ? look.control : nullptr;
+std::vector<double> logs_of(const Observation& observation, bool is_controlled) {
+  const Point& point = *observation.point;
+  const Point* const control = is_controlled ? observation.control : nullptr;
   std::vector<double> logs;
   for (std::size_t round = 0; round < point.rounds.size(); ++round) {
     const double other = control == nullptr ? 1 : control->rounds[round];
@@ -113,29 +114,29 @@ std::vector<double> logs_of(const Look& look, bool is_controlled) {
   return logs;
 }
 
-Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship,
-                 const Circumstances& circumstances) {
+Change change_of(const Observation& old_observation, const Observation& new_observation, bool is_lower_better,
+                 Kinship kinship, const Circumstances& circumstances) {
   const double growth = 1 + step_growth * circumstances.unrest * circumstances.unrest;
   const double step = growth * (circumstances.is_emulated ? step_emulated_ns : step_ns);
   Manner manner;
-  manner.step = is_lower_better && old_look.point->value > 0 ? step / old_look.point->value : 0;
+  manner.step = is_lower_better && old_observation.point->value > 0 ? step / old_observation.point->value : 0;
   manner.floor = floor_uncontrolled;
   manner.usual = circumstances.usual_plain;
-  const Change plain = between(old_look, new_look, is_lower_better, manner);
-  if (!has_same_rounds(old_look) || !has_same_rounds(new_look)) return plain;
+  const Change plain = between(old_observation, new_observation, is_lower_better, manner);
+  if (!has_same_rounds(old_observation) || !has_same_rounds(new_observation)) return plain;
   manner.is_controlled = true;
   if (kinship != Kinship::same_operation) {
-    const Change controlled = between(old_look, new_look, is_lower_better, manner);
+    const Change controlled = between(old_observation, new_observation, is_lower_better, manner);
     return std::abs(controlled.log_ratio) < std::abs(plain.log_ratio) ? controlled : plain;
   }
   manner.floor = floor_same_operation;
   manner.usual = circumstances.usual_ratio;
-  Change controlled = between(old_look, new_look, is_lower_better, manner);
+  Change controlled = between(old_observation, new_observation, is_lower_better, manner);
   controlled.is_kindred = true;
-  const bool is_small = is_lower_better && new_look.point->value < largest_small_ns;
+  const bool is_small = is_lower_better && new_observation.point->value < largest_small_ns;
   if (circumstances.is_emulated && is_small && controlled.log_ratio > 0) {
-    const double believed = std::max(plain.log_ratio + largest_drift, 0.0);
-    controlled.log_ratio = std::min(controlled.log_ratio, believed);
+    const double bound = std::max(plain.log_ratio + largest_drift, 0.0);
+    controlled.log_ratio = std::min(controlled.log_ratio, bound);
   }
   return controlled;
 }

@@ -13,8 +13,8 @@
 
 namespace gdrkit::measure {
 
-/// One measurement of a point, with the control's point of the same rounds (nullptr: none).
-struct Look {
+/// One observation of a point, paired with the control's point of the same rounds (nullptr: none).
+struct Observation {
   const Point* point = nullptr;
   const Point* control = nullptr;
 };
@@ -51,14 +51,14 @@ struct Change {
   [[nodiscard]] double percent() const { return (std::exp(log_ratio) - 1) * 100; }
 };
 
-/// The logarithms of the rounds of a measurement, or of their ratios to the control's.
-[[nodiscard]] std::vector<double> logs_of(const Look& look, bool is_controlled);
+/// The logarithms of the rounds of an observation, or of their ratios to the control's.
+[[nodiscard]] std::vector<double> logs_of(const Observation& observation, bool is_controlled);
 
 /// With a control of the same operation: the change of the median of the rounds' ratios to it, because a slower machine
 /// slows both. Otherwise: the smaller of that and the change of the median. A slower machine is not evidence, and
 /// neither is a faster control.
-[[nodiscard]] Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship,
-                               const Circumstances& circumstances = {});
+[[nodiscard]] Change change_of(const Observation& old_observation, const Observation& new_observation,
+                               bool is_lower_better, Kinship kinship, const Circumstances& circumstances = {});
 
 /// The log_ratio that chance exceeds with at most probability `tail`. The doubts add in quadrature, each weighted by
 /// its own degrees of freedom: three rounds that agree by chance get no credit for it.

@@ -35,9 +35,9 @@ constexpr double largest_distance = 3;
 Kinship kinship_of(const Result& result, const Series& series, const ComparedPoint& point) {
   const Series* const control = series.control.empty() ? nullptr : find_series(result, series.control);
   if (control == nullptr || control->operation != series.operation) return Kinship::same_time;
-  for (const Look& look : {point.old_look, point.new_look}) {
-    if (look.control == nullptr || look.control->value <= 0) return Kinship::same_time;
-    const double distance = look.point->value / look.control->value;
+  for (const Observation& observation : {point.old_observation, point.new_observation}) {
+    if (observation.control == nullptr || observation.control->value <= 0) return Kinship::same_time;
+    const double distance = observation.point->value / observation.control->value;
     if (distance > largest_distance || distance < 1 / largest_distance) return Kinship::same_time;
   }
   return Kinship::same_operation;
@@ -46,9 +46,9 @@ Kinship kinship_of(const Result& result, const Series& series, const ComparedPoi
 double unrest_of(const Result& result) { return result.noise ? std::clamp(result.noise->lost_share, 0.0, 1.0) : 0; }
 
 std::string damage_of(const ComparedPoint& point) {
-  const std::string old_damage = damage_of(*point.old_look.point, point.old_look.control);
+  const std::string old_damage = damage_of(*point.old_observation.point, point.old_observation.control);
   if (!old_damage.empty()) return old_damage + " in the old result";
-  const std::string new_damage = damage_of(*point.new_look.point, point.new_look.control);
+  const std::string new_damage = damage_of(*point.new_observation.point, point.new_observation.control);
   return new_damage.empty() ? "" : new_damage + " in the new result";
 }
 
@@ -63,12 +63,12 @@ void match_series(const Result& old_result, const Result& new_result, const Seri
     }
     ComparedPoint compared;
     compared.series = &new_series;
-    compared.old_look = {&old_point, nullptr};
-    compared.new_look = {new_point, nullptr};
+    compared.old_observation = {&old_point, nullptr};
+    compared.new_observation = {new_point, nullptr};
     // Whether a baseline changed is judged without a control.
     if (is_own) {
-      compared.old_look.control = control_of(old_result, old_series, old_point);
-      compared.new_look.control = control_of(new_result, new_series, *new_point);
+      compared.old_observation.control = control_of(old_result, old_series, old_point);
+      compared.new_observation.control = control_of(new_result, new_series, *new_point);
     }
     const std::string damage = damage_of(compared);
     if (damage.empty()) {
@@ -85,11 +85,11 @@ Circumstances circumstances_of(const Result& old_result, const Result& new_resul
   std::vector<Spread> ratios;
   std::vector<Spread> plain;
   for (const ComparedPoint& point : points) {
-    for (const Look& look : {point.old_look, point.new_look}) {
-      plain.push_back(spread_of(logs_of(look, false)));
-      const bool is_kindred = point.kinship == Kinship::same_operation && look.control != nullptr &&
-                              look.control->rounds.size() == look.point->rounds.size();
-      if (is_kindred) ratios.push_back(spread_of(logs_of(look, true)));
+    for (const Observation& observation : {point.old_observation, point.new_observation}) {
+      plain.push_back(spread_of(logs_of(observation, false)));
+      const bool is_kindred = point.kinship == Kinship::same_operation && observation.control != nullptr &&
+                              observation.control->rounds.size() == observation.point->rounds.size();
+      if (is_kindred) ratios.push_back(spread_of(logs_of(observation, true)));
     }
   }
   Circumstances circumstances;
@@ -103,8 +103,8 @@ Circumstances circumstances_of(const Result& old_result, const Result& new_resul
 Family judge(const Circumstances& circumstances, std::vector<ComparedPoint>* points) {
   std::vector<Change> changes;
   for (ComparedPoint& point : *points) {
-    point.change =
-        change_of(point.old_look, point.new_look, point.series->is_lower_better, point.kinship, circumstances);
+    point.change = change_of(point.old_observation, point.new_observation, point.series->is_lower_better, point.kinship,
+                             circumstances);
     changes.push_back(point.change);
   }
   Family family(changes);
@@ -149,12 +149,12 @@ bool is_baseline(const Series& series) {
          series.method.starts_with("memcpy");
 }
 
-std::string ComparedPoint::name() const { return point_name(*series, *new_look.point); }
+std::string ComparedPoint::name() const { return point_name(*series, *new_observation.point); }
 
 std::vector<std::string> Comparison::undecided() const {
   std::vector<Judgement> judgements;
   for (const ComparedPoint& point : points) {
-    judgements.push_back({decisive_group(*point.series, *point.new_look.point), !point.is_hidden, false});
+    judgements.push_back({decisive_group(*point.series, *point.new_observation.point), !point.is_hidden, false});
   }
   for (const UnjudgedPoint& point : unjudged) {
     if (point.is_damaged) judgements.push_back({point.group, false, true});
@@ -178,7 +178,7 @@ Comparison compare(const Result& old_result, const Result& new_result) {
   for (const ComparedPoint& point : comparison.points) {
     if (!point.is_hidden || point.is_slower()) continue;
     comparison.unjudged.push_back({point.name(), "noise alone could be a factor of four",
-                                   decisive_group(*point.series, *point.new_look.point), false});
+                                   decisive_group(*point.series, *point.new_observation.point), false});
   }
   return comparison;
 }

@@ -14,8 +14,8 @@ namespace gdrkit::measure {
 
 struct ComparedPoint {
   const Series* series = nullptr;  ///< of the new result
-  Look old_look;
-  Look new_look;
+  Observation old_observation;
+  Observation new_observation;
   Kinship kinship = Kinship::same_time;
   Change change;
   double limit = 0;            ///< the log_ratio that chance alone does not exceed in a comparison of so many points

@@ -7,9 +7,9 @@
 
 namespace gdrkit::measure {
 
-void Retrial::add(const Look& look) {
-  changes_.push_back(change_of(suspect_.old_look, look, suspect_.series->is_lower_better, suspect_.kinship,
-                               comparison_.circumstances));
+void Retrial::add(const Observation& observation) {
+  changes_.push_back(change_of(suspect_.old_observation, observation, suspect_.series->is_lower_better,
+                               suspect_.kinship, comparison_.circumstances));
 }
 
 double Retrial::threshold() const { return std::max(limit(), smallest_change); }

@@ -24,7 +24,7 @@ class Retrial {
   /// Both must outlive it.
   Retrial(const ComparedPoint& suspect, const Comparison& comparison) : suspect_(suspect), comparison_(comparison) {}
 
-  void add(const Look& look);
+  void add(const Observation& observation);
   /// True if no further trial can matter: the median is beyond the limit, or below half of the threshold (for two
   /// trials, both are), or there were enough.
   [[nodiscard]] bool is_over() const;

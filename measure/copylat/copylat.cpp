@@ -63,11 +63,11 @@ void check(const CopylatOptions& options) {
 }
 
 /// Raises the count to fill the buckets equally, and prints a warning like GDRCopy.
-int iterations_for(const char* what, int wanted) {
-  const int raised = whole_buckets(wanted);
-  if (raised != wanted) {
-    std::fprintf(stderr, "WARNING: number of %s iterations %d is not a multiple of %d. Raised to %d.\n", what, wanted,
-                 most_buckets, raised);
+int iterations_for(const char* what, int requested) {
+  const int raised = whole_buckets(requested);
+  if (raised != requested) {
+    std::fprintf(stderr, "WARNING: number of %s iterations %d is not a multiple of %d. Raised to %d.\n", what,
+                 requested, most_buckets, raised);
   }
   return raised;
 }

@@ -18,7 +18,7 @@ namespace gdrkit::measure {
 namespace {
 
 constexpr std::int64_t calibration_ns = 20'000'000;
-constexpr int overhead_looks = 1001;
+constexpr int overhead_samples = 1001;
 /// Reading CLOCK_MONOTONIC without a system call costs up to twice as much as reading the counter.
 constexpr double system_call_ratio = 4;
 
@@ -82,14 +82,14 @@ Clock::Clock(Counter accepted) {
 
 double Clock::pair_cost_ns() const {
   const std::function<void(std::size_t)> nothing = [](std::size_t) {};
-  std::vector<double> looks;
-  looks.reserve(overhead_looks);
-  for (int look = 0; look < overhead_looks; ++look) {
+  std::vector<double> samples;
+  samples.reserve(overhead_samples);
+  for (int sample = 0; sample < overhead_samples; ++sample) {
     const std::uint64_t begin = now();
     nothing(0);
-    looks.push_back(ns(now() - begin));
+    samples.push_back(ns(now() - begin));
   }
-  return median(std::move(looks));
+  return median(std::move(samples));
 }
 
 void Clock::calibrate() noexcept {
@@ -110,14 +110,14 @@ MachineNoise observe_machine_noise(const Clock& clock, double milliseconds) {
   const std::uint64_t begin = clock.now();
   std::uint64_t last = begin;
   while (clock.ns(last - begin) < milliseconds * ns_per_ms) {
-    const std::uint64_t look = clock.now();
-    const double gap_ns = clock.ns(look - last);
+    const std::uint64_t now = clock.now();
+    const double gap_ns = clock.ns(now - last);
     if (gap_ns > MachineNoise::gap_us * ns_per_us) {
       ++noise.gaps;
       lost_ns += gap_ns;
       noise.largest_gap_us = std::max(noise.largest_gap_us, gap_ns / ns_per_us);
     }
-    last = look;
+    last = now;
   }
   const double observed_ns = clock.ns(last - begin);
   noise.observed_ms = observed_ns / ns_per_ms;

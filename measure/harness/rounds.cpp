@@ -11,7 +11,7 @@ namespace gdrkit::measure {
 namespace {
 
 constexpr int fewest_rounds = 3;
-constexpr int calibration_looks = 3;
+constexpr int calibration_runs = 3;
 /// The state of the caches hardly affects an operation that is this long.
 constexpr double longest_settled_ns = 20e6;
 
@@ -24,7 +24,7 @@ std::size_t calibrate(const Contender& contender, const RoundsRequest& request, 
                                    std::max<std::size_t>(request.most_operations, 1));
   };
   double once_ns = contender.run_batch(1);  // page faults and cold code are not measured
-  for (int look = 0; look < calibration_looks && once_ns < request.batch_ns; ++look) {
+  for (int run = 0; run < calibration_runs && once_ns < request.batch_ns; ++run) {
     once_ns = std::min(once_ns, contender.run_batch(1));
   }
   *each_ns = fitting(once_ns) == 1 ? once_ns : contender.run_batch(fitting(once_ns));
@@ -50,9 +50,9 @@ void time_singles(const Contender& contender, std::size_t first, std::size_t cou
 }
 
 int rounds_within_budget(const RoundsRequest& request, double round_ns) {
-  const int wanted = std::max(request.rounds, 1);
-  if (request.budget_ns <= 0 || round_ns * wanted <= request.budget_ns) return wanted;
-  return std::clamp(static_cast<int>(request.budget_ns / round_ns), std::min(fewest_rounds, wanted), wanted);
+  const int requested = std::max(request.rounds, 1);
+  if (request.budget_ns <= 0 || round_ns * requested <= request.budget_ns) return requested;
+  return std::clamp(static_cast<int>(request.budget_ns / round_ns), std::min(fewest_rounds, requested), requested);
 }
 
 }  // namespace

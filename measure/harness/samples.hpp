@@ -30,7 +30,7 @@ namespace gdrkit::measure {
 
 /// Whether `count` values are enough for a percentile that leaves out `beyond_permille` of a thousand. With fewer
 /// values it is just their maximum.
-[[nodiscard]] constexpr bool tells_percentile(std::size_t count, std::size_t beyond_permille) {
+[[nodiscard]] constexpr bool has_percentile(std::size_t count, std::size_t beyond_permille) {
   return count * beyond_permille >= 1000;
 }
 inline constexpr std::size_t beyond_p99 = 10;

@@ -206,7 +206,7 @@ void PingPongMatch::launch(std::size_t rounds) {
   is_playing_ = true;
 }
 
-void PingPongMatch::give_up(std::uint32_t value) {
+void PingPongMatch::throw_no_reply(std::uint32_t value) {
   const auto finished = device_->is_finished(stream_);
   const bool is_there = finished.has_value() && !*finished;
   const auto end = static_cast<platform::KernelEnd>(load_host(words_.end));
@@ -233,7 +233,7 @@ void PingPongMatch::wait_for_pong(Side side, std::uint32_t value) {
     }
     const std::int64_t now = platform::now_ns();
     if (begin == 0) begin = now;
-    if (now - begin > static_cast<std::int64_t>(request_.limit_ns)) give_up(value);
+    if (now - begin > static_cast<std::int64_t>(request_.limit_ns)) throw_no_reply(value);
     if (shares_cpu) ::sched_yield();
   }
 }

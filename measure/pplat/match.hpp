@@ -90,7 +90,7 @@ class PingPongMatch {
   void launch(std::size_t rounds);
   double end(std::size_t rounds);
   void stop() noexcept;
-  [[noreturn]] void give_up(std::uint32_t value);
+  [[noreturn]] void throw_no_reply(std::uint32_t value);
   void check_data(std::uint32_t value, const std::vector<std::uint32_t>& seen);
 
   platform::Device* device_;

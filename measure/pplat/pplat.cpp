@@ -86,10 +86,10 @@ MatchRequest request_of(const PplatOptions& options) {
   return request;
 }
 
-int raise_iterations(int wanted) {
-  const int raised = (wanted + iterations_unit - 1) / iterations_unit * iterations_unit;
-  if (raised != wanted) {
-    std::fprintf(stderr, "WARNING: number of iterations %d is not a multiple of %d. Raised to %d.\n", wanted,
+int raise_iterations(int requested) {
+  const int raised = (requested + iterations_unit - 1) / iterations_unit * iterations_unit;
+  if (raised != requested) {
+    std::fprintf(stderr, "WARNING: number of iterations %d is not a multiple of %d. Raised to %d.\n", requested,
                  iterations_unit, raised);
   }
   return raised;

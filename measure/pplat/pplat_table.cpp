@@ -21,7 +21,7 @@ std::vector<double> in_us(std::vector<double> values) {
 }
 
 std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
-  if (!measure::tells_percentile(us.size(), beyond_permille)) return "-";
+  if (!measure::has_percentile(us.size(), beyond_permille)) return "-";
   return cli::format("%.4f", percentile(us, percent));
 }
 

@@ -25,19 +25,20 @@ double ratio_of(const ComparedPoint& point) { return std::exp(point.change.log_r
 
 std::string place_of(const ComparedPoint& point) {
   const measure::Series& series = *point.series;
-  std::string text = written(point.new_look.point->x, quantity_of_x(series.x_name));
-  if (point.new_look.point->y) text += ", " + written(*point.new_look.point->y, quantity_of_x(series.y_name));
+  std::string text = written(point.new_observation.point->x, quantity_of_x(series.x_name));
+  if (point.new_observation.point->y)
+    text += ", " + written(*point.new_observation.point->y, quantity_of_x(series.y_name));
   return text;
 }
 
 std::vector<std::string> row_of(const ComparedPoint& point) {
   const measure::Series& series = *point.series;
   const std::string direction = in_words(series.direction);
-  const bool is_said = name_of(series).find(direction) != std::string::npos;
-  return {is_said ? name_of(series) : name_of(series) + ", " + direction,
+  const bool is_in_name = name_of(series).find(direction) != std::string::npos;
+  return {is_in_name ? name_of(series) : name_of(series) + ", " + direction,
           place_of(point),
-          value_text(series, point.old_look.point->value),
-          value_text(series, point.new_look.point->value),
+          value_text(series, point.old_observation.point->value),
+          value_text(series, point.new_observation.point->value),
           written(ratio_of(point), Quantity::ratio),
           written(std::exp(point.limit), Quantity::ratio),
           point.change.is_controlled ? "yes" : "no"};
@@ -132,7 +133,7 @@ Figure ratio_figure(const measure::Series& series, const std::string& label, std
   chart.description = "the factor by which B is worse, over " + in_words(series.x_name);
   Curve curve{"", style, {}};
   for (const ComparedPoint* point : points) {
-    const double x = point->new_look.point->x;
+    const double x = point->new_observation.point->x;
     const double ratio = ratio_of(*point);
     curve.marks.push_back({x, ratio, ratio, ratio});
     chart.band.push_back({x, 1, std::exp(-point->limit), std::exp(point->limit)});

@@ -44,7 +44,7 @@ double zero_between(const Difference& a, const Difference& b) {
 }
 
 /// The middle one of all changes of sign from `first` to `last`, which have different signs: their number is odd.
-double meeting_point(const std::vector<Difference>& all, std::size_t first, std::size_t last) {
+double crossing_point(const std::vector<Difference>& all, std::size_t first, std::size_t last) {
   std::vector<double> zeros;
   for (std::size_t at = first; at < last; ++at) {
     if ((all[at].logarithm > 0) != (all[at + 1].logarithm > 0)) zeros.push_back(zero_between(all[at], all[at + 1]));
@@ -64,7 +64,7 @@ Contest compete(const measure::Series& one, const measure::Series& other) {
     ++(all[at].winner > 0 ? contest.one_better : contest.other_better);
     if (last_clear < all.size() && all[last_clear].winner != all[at].winner) {
       contest.crossings.push_back(
-          {all[last_clear].x, all[at].x, meeting_point(all, last_clear, at), all[last_clear].winner > 0});
+          {all[last_clear].x, all[at].x, crossing_point(all, last_clear, at), all[last_clear].winner > 0});
     }
     last_clear = at;
   }

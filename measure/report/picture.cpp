@@ -165,9 +165,9 @@ std::string conditions_outside_label(const measure::Series& series, std::string 
     const std::string whole = condition_text(name, value);
     const std::string words = whole.substr(whole.find_first_of(' ') + 1);
     const bool is_size = quantity_of_x(name) == Quantity::size;
-    const bool is_told = label.find(lower(words)) != std::string::npos &&
-                         (is_size || label.find(lower(in_words(name))) != std::string::npos);
-    if (!is_told) text += (text.empty() ? "" : ", ") + whole;
+    const bool is_in_label = label.find(lower(words)) != std::string::npos &&
+                             (is_size || label.find(lower(in_words(name))) != std::string::npos);
+    if (!is_in_label) text += (text.empty() ? "" : ", ") + whole;
   }
   return text;
 }

@@ -22,7 +22,7 @@
 namespace gdrkit::measure::sanity {
 namespace {
 
-constexpr useconds_t look_interval_us = 1000;
+constexpr useconds_t poll_interval_us = 1000;
 
 [[noreturn]] void run_child(const std::function<void()>& body, int reason_pipe) {
   ::setpgid(0, 0);
@@ -56,7 +56,7 @@ int wait_for(pid_t child, double limit_seconds, double* seconds) {
       ::waitpid(child, &status, 0);
       return -1;
     }
-    ::usleep(look_interval_us);
+    ::usleep(poll_interval_us);
   }
 }
 

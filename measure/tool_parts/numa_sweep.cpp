@@ -33,8 +33,8 @@ Series series_of(const NumaQuantity& quantity) {
 /// Every pair with its values, a vector of rounds for each quantity.
 using Values = std::map<Pair, std::vector<std::vector<double>>>;
 
-void visit(const Pair& pair, platform::Placement* placement, std::map<Pair, std::string>* refused, Values* values,
-           const std::function<std::vector<double>()>& measure) {
+void measure_pair(const Pair& pair, platform::Placement* placement, std::map<Pair, std::string>* refused,
+                  Values* values, const std::function<std::vector<double>()>& measure) {
   if (refused->count(pair) != 0) return;
   const platform::Placed placed = placement->on({pair.first, pair.second});
   if (!placed.is_as_wanted()) {
@@ -62,7 +62,7 @@ NumaSweep sweep_nodes(platform::Placement* placement, const std::vector<NumaQuan
   for (int round = 0; round < numa_rounds; ++round) {
     for (const int cpu_node : sweep.cpu_nodes) {
       for (const int memory_node : sweep.memory_nodes) {
-        visit({cpu_node, memory_node}, placement, &refused, &values, measure);
+        measure_pair({cpu_node, memory_node}, placement, &refused, &values, measure);
       }
     }
   }

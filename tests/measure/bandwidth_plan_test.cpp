@@ -147,8 +147,10 @@ TEST(BandwidthPlan, SourceOrTargetRunsEachCopy) {
         for (const JobPlan& job : cell.jobs) {
           EXPECT_TRUE(job.runner == job.source || job.runner == job.target) << test.name;
           EXPECT_TRUE(job.source != job.target || test.family == Family::local) << test.name;
-          const int wanted = test.flow == Flow::read ? job.target : test.flow == Flow::write ? job.source : job.runner;
-          EXPECT_EQ(job.runner, wanted) << test.name;
+          const int expected = test.flow == Flow::read    ? job.target
+                               : test.flow == Flow::write ? job.source
+                                                          : job.runner;
+          EXPECT_EQ(job.runner, expected) << test.name;
           if (job.runner == 0) share += job.gpu_share;
         }
         // GPU kernels that request more than available would run one after the other.

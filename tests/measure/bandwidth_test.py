@@ -31,11 +31,11 @@ class Bandwidth(Test):
         self.assertEqual(re.findall(r"(?m)^Running (\w+)\.$", ended.out), names())
         self.assertNotIn("Waived", ended.out)
         sums = re.findall(r"(?m)^SUM (\w+) \d+\.\d\d$", ended.out)
-        wanted = []
+        expected = []
         for name in names():
             way = re.search(r"device_bidirectional_memcpy_(read|write)", name)
-            wanted += [name + suffix for suffix in (f"_{way[1]}1", f"_{way[1]}2", "_total")] if way else [name]
-        self.assertEqual(sums, wanted)
+            expected += [name + suffix for suffix in (f"_{way[1]}1", f"_{way[1]}2", "_total")] if way else [name]
+        self.assertEqual(sums, expected)
 
     def test_text_has_the_format_of_nvbandwidth(self):
         ended = bandwidth("-t", "device_to_device_memcpy_read_ce", "-t", "0", environment=TWO)

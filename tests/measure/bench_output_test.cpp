@@ -66,7 +66,7 @@ std::size_t longest_line(const std::string& text) {
 }
 
 /// The names of a recent CPU and a large GPU, and longer ones.
-void give_long_names(platform::Machine* machine) {
+void set_long_names(platform::Machine* machine) {
   machine->gpu_name = "NVIDIA GH200 480GB Grace Hopper Superchip Engineering Sample MIG 3g.48gb";
   machine->gpu_pci_address = "00000009:01:00.0";
   machine->driver_version = "driver 580.159.04 (open flavour), CUDA 13.0 of the driver";
@@ -77,7 +77,7 @@ constexpr const char* long_kernel = "avx512_movdir64b_of_the_future";
 
 TEST(Summary, LongNamesOfTheMachineFitTheColumns) {
   Result result;
-  give_long_names(&result.machine);
+  set_long_names(&result.machine);
   result.backend = "emulated";
   result.settings = {{"mapping_type", "write-combining"}, {"store_kernel", long_kernel}, {"load_kernel", long_kernel}};
   const std::string text = summary_text(result);
@@ -88,7 +88,7 @@ TEST(Summary, LongNamesOfTheMachineFitTheColumns) {
 TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
   copylat::CopylatOptions options;
   copylat::CopylatReport report;
-  give_long_names(&report.machine);
+  set_long_names(&report.machine);
   report.names = {"emulated", long_kernel, long_kernel};
   report.mapping_type = "write-combining";
   report.raw_kind = std::string(long_kernel) + " and " + long_kernel;

@@ -61,7 +61,7 @@ inline void compare_once(Laboratory& laboratory, const Result& base, const Slowd
   const Comparison comparison = compare(base, current);
   const auto again = [&](const ComparedPoint& suspect) {
     ++tally->trials;
-    const double x = suspect.new_look.point->x;
+    const double x = suspect.new_observation.point->x;
     const Result result = laboratory.measure(slowdown, Cell{suspect.series->id, x});
     const Series& series = *find_series(result, suspect.series->id);
     const Series* const control = find_series(result, series.control);
@@ -76,7 +76,7 @@ inline void compare_once(Laboratory& laboratory, const Result& base, const Slowd
   bool is_wrong = false;
   for (const RetriedPoint& point : retried) {
     if (point.outcome != Outcome::slower) continue;
-    const bool is_injected = slowdown.factor_at(point.point.series->id, point.point.new_look.point->x) > 1;
+    const bool is_injected = slowdown.factor_at(point.point.series->id, point.point.new_observation.point->x) > 1;
     tally->found += is_injected ? 1 : 0;
     is_wrong = is_wrong || !is_injected;
   }

@@ -46,8 +46,8 @@ struct RecordedMachine : Laboratory {
     const double machine = normal(machine_noise);
     for (const Series& series : recorded().series) {
       const Series* const control = find_series(recorded(), series.control);
-      const bool is_wanted = series.operation == "copy" && !is_baseline(series) && control != nullptr;
-      if (!is_wanted || (only && only->series != series.id)) continue;
+      const bool is_selected = series.operation == "copy" && !is_baseline(series) && control != nullptr;
+      if (!is_selected || (only && only->series != series.id)) continue;
       Series copy = series;
       Series raw = *control;
       copy.points.clear();
@@ -68,13 +68,13 @@ struct RecordedMachine : Laboratory {
   void draw(const Point& point, const Point& control, double machine, double factor, bool is_trial, Series* copy,
             Series* raw) {
     const std::size_t count = point.rounds.size();
-    const std::size_t visit = is_trial ? 2 * count : std::max<std::size_t>(count / 3, 1);
+    const std::size_t rounds_per_placement = is_trial ? 2 * count : std::max<std::size_t>(count / 3, 1);
     std::vector<double> copies;
     std::vector<double> raws;
     double place = 1;
     std::size_t from = 0;
     for (std::size_t round = 0; round < (is_trial ? 2 * count : count); ++round) {
-      if (round % visit == 0) place = std::exp(heavy(placement_scale));
+      if (round % rounds_per_placement == 0) place = std::exp(heavy(placement_scale));
       if (round % block == 0) from = below(count);
       const std::size_t at = (from + round % block) % count;
       copies.push_back(point.rounds[at] * factor * place * std::exp(machine));

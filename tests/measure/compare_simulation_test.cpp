@@ -50,10 +50,10 @@ struct MadeUpMachine : Laboratory {
     raw.method = "raw";
     raw.control = "";
     const double machine = normal(machine_noise);
-    const int wanted = only ? rounds * 2 : rounds;
+    const int round_count = only ? rounds * 2 : rounds;
     for (int size = 0; size < sizes; ++size) {
       if (only && only->x != size) continue;
-      add_point(size, machine, wanted, slowdown.factor_at(copy_id, size), &copy, &raw);
+      add_point(size, machine, round_count, slowdown.factor_at(copy_id, size), &copy, &raw);
     }
     result.series = {copy};
     if (has_control) result.series.push_back(raw);
@@ -61,15 +61,15 @@ struct MadeUpMachine : Laboratory {
   }
 
  private:
-  void add_point(int size, double machine, int wanted, double factor, Series* copy, Series* raw) {
+  void add_point(int size, double machine, int round_count, double factor, Series* copy, Series* raw) {
     const double base = base_ns * std::exp2(size / 2.0);
     const double noise = round_noise * std::exp(noise_differs * std::sin(size * 2.4));
     const double run = normal(run_noise);
     double place = 0;
     std::vector<double> copies;
     std::vector<double> raws;
-    for (int round = 0; round < wanted; ++round) {
-      const bool is_trial = wanted > rounds;
+    for (int round = 0; round < round_count; ++round) {
+      const bool is_trial = round_count > rounds;
       if (round == 0 || (!is_trial && round % (rounds / processes) == 0)) {
         place = run + heavy(placement_scale) + (happens(slow_share) ? std::log(slow_factor) : 0);
       }
@@ -95,8 +95,8 @@ struct Rates {
   double trials = 0;  ///< in each comparison
 };
 
-Rates run_many(MadeUpMachine machine, int wanted, double share) {
-  const int runs = many(wanted);
+Rates run_many(MadeUpMachine machine, int base_runs, double share) {
+  const int runs = many(base_runs);
   Tally tally;
   for (int run = 0; run < runs; ++run) {
     const Result base = machine.measure({}, std::nullopt);

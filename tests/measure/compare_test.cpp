@@ -72,11 +72,12 @@ TEST(CompareStatistics, NoiseNeverHidesAFactorOfFour) {
 TEST(CompareStatistics, UnrestWidensOnlyTheLimitsOfShortTimes) {
   const auto limit = [](double ns, double unrest) {
     const Point point = make_point(1, std::vector<double>(51, ns), 1);
-    const Look look{&point, &point};
+    const Observation observation{&point, &point};
     Circumstances circumstances;
     circumstances.unrest = unrest;
     circumstances.is_emulated = true;
-    return Family(std::vector<Change>(100)).limit(change_of(look, look, true, Kinship::same_operation, circumstances));
+    return Family(std::vector<Change>(100))
+        .limit(change_of(observation, observation, true, Kinship::same_operation, circumstances));
   };
   EXPECT_LT(limit(1000, 0), std::log(1.08));
   EXPECT_LT(limit(1000, 0.1), 1.1 * limit(1000, 0));
@@ -92,7 +93,7 @@ TEST(Retrial, ConfirmsASlowdownInAllTrialsOrFourOfFive) {
   ComparedPoint suspect;
   suspect.series = &series;
   suspect.kinship = Kinship::same_operation;
-  suspect.old_look = {&same, &same};
+  suspect.old_observation = {&same, &same};
   const Comparison comparison;
   const auto after = [&](const std::vector<bool>& trials) {
     Retrial retrial(suspect, comparison);

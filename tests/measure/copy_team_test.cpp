@@ -37,19 +37,19 @@ TEST(CopyTeam, EachMemberRunsItsBatchOncePerTurn) {
 TEST(CopyTeam, MembersRunConcurrently) {
   CopyTeam team(2, {});
   std::atomic<int> inside{0};
-  std::vector<int> met(2, 0);
+  std::vector<int> completed(2, 0);
   Batches batches;
   for (std::size_t member = 0; member < 2; ++member) {
     batches.emplace_back([&, member](std::size_t) {
       ++inside;
       while (inside.load() < 2)
         std::this_thread::yield();  // would block forever if the other came only after this one's end
-      met[member] = 1;
+      completed[member] = 1;
       return 1.0;
     });
   }
   (void)team.run(batches, 1);
-  EXPECT_EQ(met, (std::vector<int>{1, 1}));
+  EXPECT_EQ(completed, (std::vector<int>{1, 1}));
 }
 
 TEST(CopyTeam, ReturnsTheHarmonicMeanOfMembersWithABatch) {

@@ -49,11 +49,11 @@ class Report(ReportTest):
     def test_bench_page_has_every_section(self):
         _, tree = self.page_of(documents.bench())
         headings = self.headings(tree)
-        for wanted in ("Key figures", "Latency against size", "Bandwidth against size",
+        for expected in ("Key figures", "Latency against size", "Bandwidth against size",
                        "Percentiles of single operations", "Crossover sizes of the methods",
                        "Cost of pinning and mapping", "Threads", "With a busy GPU or a busy bus",
                        "Machine, clock and settings", "Notes"):
-            self.assertIn(wanted, headings)
+            self.assertIn(expected, headings)
         self.assertEqual(headings.index("Copy to the device"), 3)
 
     def test_shows_busy_and_idle_results_together(self):
@@ -249,8 +249,8 @@ class ReportOfTools(ReportTest):
             points = by_id[f"tables/{table['direction']}/{method}"]["points"]
             self.assertEqual([(point["x"], point["value"], point["minimum"]) for point in points],
                              [(row["size_bytes"], row["median_us"], row["minimum_us"]) for row in table["rows"]])
-        for wanted in ("Latency against size", "Bandwidth against size"):
-            self.assertIn(wanted, self.headings(tree))
+        for expected in ("Latency against size", "Bandwidth against size"):
+            self.assertIn(expected, self.headings(tree))
         self.assertIn("so they are not compared", self.texts(tree))
 
     def test_shows_raw_rows_of_copylat(self):

@@ -33,13 +33,13 @@ class Tune(Test):
         self.assertNotIn("mover", path.read_text(encoding="utf-8"))
 
     def test_writes_no_profile_if_cpu_copies_fail(self):
-        for failure, said in (("cpu 1000", r"copy engine 'cpu' failed to copy \d+ bytes: .*Input/output error"),
+        for failure, message in (("cpu 1000", r"copy engine 'cpu' failed to copy \d+ bytes: .*Input/output error"),
                               ("map_cpu 1", ".*Input/output error"), ("pin 1", ".*Cannot allocate memory"),
                               ("pin 3", ".*Cannot allocate memory")):
             with self.subTest(failure):
                 ended = run_played(self.file("profile"), failure)
                 self.assertEqual((ended.code, ended.out), (1, ""))
-                self.assertRegex(ended.err, "\n" + said + "\n$")
+                self.assertRegex(ended.err, "\n" + message + "\n$")
                 self.assertFalse(self.file("profile").exists())
 
     def test_measures_available_engines_and_writes_the_profile(self):

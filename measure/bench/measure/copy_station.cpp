@@ -129,9 +129,9 @@ void CopyStation::verify_to_device(const CopyMethod& method, const Contender& co
 void CopyStation::verify_from_device(const CopyMethod& method, const Contender& contender) {
   const auto stretches = stretches_of(size_bytes_);
   for (const Stretch& stretch : stretches) {
-    std::vector<std::uint8_t> given(stretch.size_bytes);
-    write_pattern(given.data(), stretch, 2);
-    check_copy(device_->copy_to_device(memory_->address() + stretch.offset, given.data(), given.size()),
+    std::vector<std::uint8_t> content(stretch.size_bytes);
+    write_pattern(content.data(), stretch, 2);
+    check_copy(device_->copy_to_device(memory_->address() + stretch.offset, content.data(), content.size()),
                "filling the device memory");
     std::memset(host_of(method) + stretch.offset, 0, stretch.size_bytes);
   }

@@ -10,14 +10,14 @@
 namespace gdrkit::measure::bench {
 namespace {
 
-constexpr int looks_before_yielding = 2000;
+constexpr int polls_before_yielding = 2000;
 
 /// Spins: a sleeping thread would start later than the others end.
 template <class Condition>
 void wait_for(Condition&& is_so) {
-  for (int look = 0; !is_so(); ++look) {
+  for (int poll = 0; !is_so(); ++poll) {
     // More members than free CPUs: yield to the missing one.
-    if (look > looks_before_yielding) ::sched_yield();
+    if (poll > polls_before_yielding) ::sched_yield();
   }
 }
 

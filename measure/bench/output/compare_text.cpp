@@ -14,7 +14,7 @@ constexpr std::size_t most_named = 10;
 
 std::string values(const ComparedPoint& point) {
   const std::string& unit = point.series->unit;
-  return digits(point.old_look.point->value) + " -> " + digits(point.new_look.point->value) + " " + unit;
+  return digits(point.old_observation.point->value) + " -> " + digits(point.new_observation.point->value) + " " + unit;
 }
 
 std::string percent_of(double log_ratio) { return cli::format("%+.1f %%", (std::exp(log_ratio) - 1) * 100); }

@@ -56,8 +56,8 @@ std::pair<std::string, std::string> heading(const Columns& columns, const Series
 
 /// The sizes that are of most interest.
 bool is_interesting(double size_bytes) {
-  constexpr double telling[] = {8, 64, 1024, 4096, 65536, 1048576, 16777216, 268435456};
-  return std::ranges::find(telling, size_bytes) != std::end(telling);
+  constexpr double interesting[] = {8, 64, 1024, 4096, 65536, 1048576, 16777216, 268435456};
+  return std::ranges::find(interesting, size_bytes) != std::end(interesting);
 }
 
 /// The x of all columns; if there are many, only the most interesting ones.

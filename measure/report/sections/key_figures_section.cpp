@@ -49,8 +49,8 @@ class Copies {
  public:
   Copies(const measure::Result& result, const std::string& direction, bool of_driver) {
     for (const measure::Series& series : result.series) {
-      const bool is_wanted = of_driver ? is_driver(series) : series.method == "mapping";
-      if (is_wanted && is_plain_copy_series(series, direction)) series_.push_back(&series);
+      const bool is_selected = of_driver ? is_driver(series) : series.method == "mapping";
+      if (is_selected && is_plain_copy_series(series, direction)) series_.push_back(&series);
     }
   }
 

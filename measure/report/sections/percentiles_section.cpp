@@ -12,7 +12,7 @@ namespace {
 
 std::string percentile_text(const measure::Series& series, const measure::Single& single, double value,
                             std::size_t beyond_permille) {
-  return measure::tells_percentile(single.count, beyond_permille) ? value_text(series, value) : "-";
+  return measure::has_percentile(single.count, beyond_permille) ? value_text(series, value) : "-";
 }
 
 std::vector<std::string> row_of(const measure::Series& series, const std::string& label, const measure::Point& point) {
@@ -29,10 +29,10 @@ std::vector<std::string> row_of(const measure::Series& series, const std::string
           value_text(series, single.maximum)};
 }
 
-bool tells_percentiles(const Picture& picture) {
+bool has_percentiles(const Picture& picture) {
   return std::ranges::any_of(picture.series, [](const measure::Series* series) {
     return std::ranges::any_of(series->points, [](const measure::Point& point) {
-      return point.single && measure::tells_percentile(point.single->count, measure::beyond_p99);
+      return point.single && measure::has_percentile(point.single->count, measure::beyond_p99);
     });
   });
 }
@@ -56,9 +56,9 @@ void add_picture(const Picture& picture, Section* section) {
   if (all.rows.empty()) return;
   const bool is_more = all.rows.size() > first.rows.size();
   all.is_folded = true;
-  all.caption = is_busy(picture) || is_more || !tells_percentiles(picture) ? first.caption : "";
+  all.caption = is_busy(picture) || is_more || !has_percentiles(picture) ? first.caption : "";
   // Omitted if other work ran, whose delays the percentiles would include, or if there are too few operations.
-  if (!is_busy(picture) && tells_percentiles(picture)) section->blocks.emplace_back(std::move(first));
+  if (!is_busy(picture) && has_percentiles(picture)) section->blocks.emplace_back(std::move(first));
   if (!all.caption.empty()) section->blocks.emplace_back(std::move(all));
 }
 

@@ -16,10 +16,10 @@ namespace {
 constexpr std::size_t window_bytes = 16384;
 
 /// Must be called before the library opens its first context, which reads the variable.
-void force_kernel(const std::string& wanted) {
+void force_kernel(const std::string& requested) {
   int is_usable = 0;
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
-    if (wanted != name) continue;
+    if (requested != name) continue;
     if (is_usable == 0) waive("this CPU does not support the copy kernel");
     ::setenv("GDRKIT_COPY_KERNEL", name, 1);
     return;
@@ -95,11 +95,11 @@ void check_device_writes_are_seen(MappedPages* window, std::size_t size) {
 void check_other_cpu_is_seen(MappedPages* window, std::size_t size) {
   constexpr auto patience = std::chrono::seconds(10);
   const auto content = [size](int turn) { return pattern(size, static_cast<unsigned>(turn) * 8 + 2); };
-  std::atomic<int> wanted{0};  // turn that the reader waits for
+  std::atomic<int> expected_turn{0};  // turn that the reader waits for
   std::thread writer([&] {
     for (int turn = 1; turn <= other_cpu_writes; ++turn) {
       const Bytes written = content(turn);
-      while (wanted.load() < turn) std::this_thread::yield();
+      while (expected_turn.load() < turn) std::this_thread::yield();
       SANITY_RESULT(gdr_copy_to_mapping(window->handle, window->bytes, written.data(), size), 0);
     }
   });
@@ -108,7 +108,7 @@ void check_other_cpu_is_seen(MappedPages* window, std::size_t size) {
     const Bytes expected = content(turn);
     const auto deadline = std::chrono::steady_clock::now() + patience;
     SANITY_RESULT(gdr_copy_from_mapping(window->handle, seen.data(), window->bytes, size), 0);
-    wanted = turn;
+    expected_turn = turn;
     while (seen != expected) {
       SANITY_RESULT(gdr_copy_from_mapping(window->handle, seen.data(), window->bytes, size), 0);
       SANITY_CHECK(std::chrono::steady_clock::now() < deadline, "polling %zu bytes did not see a store for 10 s", size);

@@ -198,7 +198,7 @@ std::vector<measure::Again> BenchRun::measure_again(const std::vector<const meas
       again.point = std::make_unique<measure::Point>(measure::make_point(0, own_starts(), 1));
     } else if (found != cases.end()) {
       const auto number = static_cast<std::size_t>(found - cases.begin());
-      const auto size_bytes = static_cast<std::size_t>(point->new_look.point->x);
+      const auto size_bytes = static_cast<std::size_t>(point->new_observation.point->x);
       CaseResult result = case_without_points(number);
       add_peers(number, size_bytes, &result);
       measure_point(number, size_bytes, &result);
