@@ -124,15 +124,15 @@ cli::ExitCode run(const Options& options, Level level) {
   }
   // Without a verdict: a check that --only or --skip leaves out may be the one that rules a pair out.
   const bool has_all = options.selection.only.empty() && options.selection.skip.empty();
-  const auto verdicts = has_all ? std::optional(give_verdicts(examination, machine)) : std::nullopt;
-  const Verdicts* given = verdicts.has_value() ? &*verdicts : nullptr;
+  const auto computed = has_all ? std::optional(compute_verdicts(examination, machine)) : std::nullopt;
+  const Verdicts* verdicts = computed.has_value() ? &*computed : nullptr;
   const Terminal terminal = Terminal::from_environment(isatty(STDOUT_FILENO) != 0);
-  if (options.json.is_given) write_examination_json(options.json, examination, given);
+  if (options.json.is_given) write_examination_json(options.json, examination, verdicts);
   if (options.json.is_on_stdout()) return examination.code;
   if (options.is_short) {
-    print_examination_short(examination, machine, given, terminal);
+    print_examination_short(examination, machine, verdicts, terminal);
   } else {
-    print_examination_text(examination, machine, given, terminal, options.is_verbose);
+    print_examination_text(examination, machine, verdicts, terminal, options.is_verbose);
   }
   return examination.code;
 }

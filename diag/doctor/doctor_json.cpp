@@ -69,7 +69,7 @@ cli::Json verdicts_json(const Verdicts& verdicts) {
                        {"path", pair.path},
                        {"is_best", pair.is_best}};
       add_access(pair.access, pair.blocked_by, &one);
-      one["believes"] = pair.access.believes;
+      one["believes"] = pair.access.detection;
       one["slowed_by"] = pair.slowed_by;
       pairs.push_back(std::move(one));
     }

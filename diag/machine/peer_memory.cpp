@@ -29,7 +29,7 @@ bool exports_none(const NvmlGpu& gpu) { return gpu.cuda_dmabuf.is_found() && !gp
 }  // namespace
 
 // NCCL: src/misc/ and net_ib of 2.30; UCX: uct/ib of 1.20; NVSHMEM: its IB transports (3.x).
-std::vector<Belief> peer_memory_beliefs(const MachineView& view) {
+std::vector<Detection> peer_memory_detections(const MachineView& view) {
   return {{"NCCL", first_of(view, {nv_mem, nv_mem_nc, nvidia_peermem})},
           {"UCX", first_of(view, {nv_mem, nvidia_peermem, nv_peer_mem})},
           {"NVSHMEM", first_of(view, {nv_mem, dashed_peermem, nvidia_peermem})}};

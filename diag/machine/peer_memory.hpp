@@ -11,13 +11,13 @@
 namespace gdrkit::diag {
 
 /// A library only checks whether one of its files exists. value: the file that was found.
-struct Belief {
+struct Detection {
   const char* library;
   Fact<std::string> file;  ///< absent: its files do not exist, so it detects no module
 };
 
 /// In the order NCCL, UCX, NVSHMEM.
-[[nodiscard]] std::vector<Belief> peer_memory_beliefs(const MachineView& view);
+[[nodiscard]] std::vector<Detection> peer_memory_detections(const MachineView& view);
 
 /// found: the reason why dma-buf is possible for at least one GPU. absent: the reason that rules it out for all GPUs,
 /// from files or CUDA. Only a registration proves that it works for an adapter.

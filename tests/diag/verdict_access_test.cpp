@@ -12,12 +12,12 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-constexpr std::array answers = {Judgment::no, Judgment::unknown, Judgment::yes};
+constexpr std::array judgments = {Judgment::no, Judgment::unknown, Judgment::yes};
 
 AccessFacts all_yes() {
   AccessFacts facts;
-  for (Known* fact : {&facts.gpu, &facts.adapter, &facts.path, &facts.belief, &facts.peer_memory, &facts.dmabuf_system,
-                      &facts.dmabuf_gpu, &facts.dmabuf_verbs, &facts.dmabuf_allowed})
+  for (Known* fact : {&facts.gpu, &facts.adapter, &facts.path, &facts.detection, &facts.peer_memory,
+                      &facts.dmabuf_system, &facts.dmabuf_gpu, &facts.dmabuf_verbs, &facts.dmabuf_allowed})
     fact->judgment = Judgment::yes;
   facts.path.why = "PIX";
   return facts;
@@ -27,19 +27,19 @@ AccessFacts all_yes() {
 TEST(VerdictAccess, HoldsForEveryRowOfTheTable) {
   unsigned rows = 0;
   for (int row = 0; row < 729; ++row) {
-    const auto digit = [&](int place) { return answers[static_cast<std::size_t>(row / place % 3)]; };
+    const auto digit = [&](int place) { return judgments[static_cast<std::size_t>(row / place % 3)]; };
     AccessFacts facts = all_yes();
     facts.gpu = {digit(1), "gpu"};
     facts.adapter = {digit(3), "adapter"};
     facts.path = {digit(9), "path"};
-    facts.belief = {digit(27), "belief"};
+    facts.detection = {digit(27), "detection"};
     facts.peer_memory = {digit(81), "module"};
     facts.dmabuf_gpu = {digit(243), "dmabuf"};
     const Access access = judge(facts);
     const std::set<Judgment> needed = {facts.gpu.judgment, facts.adapter.judgment, facts.path.judgment};
     const bool by_dmabuf = facts.dmabuf_gpu.judgment == Judgment::yes;
-    const bool by_module = facts.belief.judgment == Judgment::yes && facts.peer_memory.judgment == Judgment::yes;
-    const bool no_module = facts.belief.judgment == Judgment::no || facts.peer_memory.judgment == Judgment::no;
+    const bool by_module = facts.detection.judgment == Judgment::yes && facts.peer_memory.judgment == Judgment::yes;
+    const bool no_module = facts.detection.judgment == Judgment::no || facts.peer_memory.judgment == Judgment::no;
     const bool is_impossible =
         needed.count(Judgment::no) > 0 || (facts.dmabuf_gpu.judgment == Judgment::no && no_module);
     const bool is_sure = needed == std::set{Judgment::yes} && (by_dmabuf || by_module);
@@ -55,33 +55,33 @@ TEST(VerdictAccess, EachDmabufFactCanDenyAccessOrMakeItUnknown) {
   for (Known AccessFacts::*fact : {&AccessFacts::dmabuf_system, &AccessFacts::dmabuf_gpu, &AccessFacts::dmabuf_verbs,
                                    &AccessFacts::dmabuf_allowed}) {
     AccessFacts facts = all_yes();
-    facts.belief = {Judgment::no, "none"};
+    facts.detection = {Judgment::no, "none"};
     facts.*fact = {Judgment::no, "this one"};
     EXPECT_EQ(judge(facts).use, Judgment::no);
     EXPECT_NE(judge(facts).reason.find("this one"), std::string::npos);
     facts.*fact = {Judgment::unknown, "this one"};
     EXPECT_EQ(judge(facts).use, Judgment::unknown);
     EXPECT_EQ(judge(facts).reason, "dma-buf: this one");
-    facts.belief = {Judgment::yes, "file"};
+    facts.detection = {Judgment::yes, "file"};
     EXPECT_EQ(judge(facts).via, "peer memory");
   }
 }
 
 TEST(VerdictAccess, ReportsTheDetectionEvenIfItIsWrong) {
   AccessFacts facts = all_yes();
-  facts.belief = {Judgment::yes, "/sys/module/nvidia_peermem/version"};
+  facts.detection = {Judgment::yes, "/sys/module/nvidia_peermem/version"};
   facts.peer_memory = {Judgment::no, "peer.conflict fails"};
   facts.dmabuf_system = {Judgment::no, "Linux 5.4 is too old"};
   const Access access = judge(facts);
   EXPECT_EQ(access.use, Judgment::no);
-  EXPECT_NE(access.believes.find("peer memory yes (/sys/module/nvidia_peermem/version)"), std::string::npos);
+  EXPECT_NE(access.detection.find("peer memory yes (/sys/module/nvidia_peermem/version)"), std::string::npos);
   EXPECT_NE(access.reason.find("peer.conflict fails"), std::string::npos);
 }
 
 TEST(VerdictMapping, PrefersGdrdrvToRmAndRequiresTheGpu) {
-  for (const Judgment gpu : answers) {
-    for (const Judgment gdrdrv : answers) {
-      for (const Judgment rm : answers) {
+  for (const Judgment gpu : judgments) {
+    for (const Judgment gdrdrv : judgments) {
+      for (const Judgment rm : judgments) {
         const Access access = judge_mapping({{gpu, "gpu"}, {gdrdrv, "gdrdrv"}, {rm, "rm"}});
         EXPECT_EQ(access.use, std::min(gpu, std::max(gdrdrv, rm)));
         const bool is_used = access.use == Judgment::yes;

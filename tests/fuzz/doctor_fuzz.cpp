@@ -172,7 +172,7 @@ doctor::Examination run_doctor(const Machine& machine, bool is_strict) {
   }();
   const doctor::Examination examination = examine_all(machine, is_strict);
   check_examination(examination, is_strict);
-  const doctor::Verdicts verdicts = doctor::give_verdicts(examination, machine);
+  const doctor::Verdicts verdicts = doctor::compute_verdicts(examination, machine);
   const doctor::Terminal terminal(false);
   for (const bool is_verbose : {false, true})
     check_text(printed([&] { print_examination_text(examination, machine, &verdicts, terminal, is_verbose); }));

@@ -20,8 +20,8 @@ bool has_data_direct(const Machine& machine) {
 }
 
 bool is_dmabuf_alone(const Machine& machine) {
-  const auto beliefs = peer_memory_beliefs(machine.view);
-  return std::ranges::any_of(beliefs, [](const Belief& belief) { return !belief.file.is_found(); });
+  const auto detections = peer_memory_detections(machine.view);
+  return std::ranges::any_of(detections, [](const Detection& detection) { return !detection.file.is_found(); });
 }
 
 /// Adds libibverbs' result for each adapter, which is stronger evidence than exported symbols. Returns false if
@@ -84,7 +84,7 @@ void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
   const auto& adapters = adapters_or_skip(machine, findings);
   if (adapters.empty()) return;
   const Libraries libraries(machine.view);
-  const auto look = [&](const char* library, const char* symbol, const char* version, const char* since) {
+  const auto check_library = [&](const char* library, const char* symbol, const char* version, const char* since) {
     const auto files = libraries.named(library);
     if (files.is_unknown()) return findings.add_unknown(library, files);
     if (files.is_absent()) return findings.add(State::warn, library, files.reason);
@@ -100,8 +100,8 @@ void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
     }
   };
   if (!add_libibverbs_results(machine, adapters, findings))
-    look("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
-  if (has_data_direct(machine)) look("libmlx5", "mlx5dv_reg_dmabuf_mr", "MLX5_1.25", ": no Data Direct");
+    check_library("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
+  if (has_data_direct(machine)) check_library("libmlx5", "mlx5dv_reg_dmabuf_mr", "MLX5_1.25", ": no Data Direct");
 }
 
 const Advice advice_dmabuf_p2pdma = {
@@ -120,12 +120,12 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
     return findings.add(State::ok, "", "GPUDirect RDMA does not depend on nv-p2p: " + dmabuf.value);
   }
   if (dmabuf.is_unknown()) return findings.add_unknown("", dmabuf);
-  for (const Belief& belief : peer_memory_beliefs(machine.view)) {
-    if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
-    if (belief.file.is_found()) {
+  for (const Detection& detection : peer_memory_detections(machine.view)) {
+    if (detection.file.is_unknown()) return findings.add_unknown("", detection.file);
+    if (detection.file.is_found()) {
       return findings.add(
           State::info, "",
-          "GPUDirect RDMA works only through nv-p2p (" + belief.file.value + "): " +
+          "GPUDirect RDMA works only through nv-p2p (" + detection.file.value + "): " +
               (dmabuf.is_found() ? "CUDA reports that " + excepted + " does not export dma-bufs" : dmabuf.reason));
     }
   }

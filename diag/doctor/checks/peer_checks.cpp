@@ -40,11 +40,11 @@ const Advice advice_peer_any = {
 void check_peer_any(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
   const auto dmabuf = dmabuf_possible(machine);
-  const auto beliefs = peer_memory_beliefs(machine.view);
+  const auto detections = peer_memory_detections(machine.view);
   bool is_any_served = dmabuf.is_found();
-  for (const Belief& belief : beliefs) is_any_served = is_any_served || belief.file.is_found();
+  for (const Detection& detection : detections) is_any_served = is_any_served || detection.file.is_found();
   const std::string excepted = gpus_without_dmabuf(machine);
-  for (const auto& [library, file] : beliefs) {
+  for (const auto& [library, file] : detections) {
     const std::string by_dmabuf =
         dmabuf.is_found()
             ? "dma-buf is possible: " + dmabuf.value + (excepted.empty() ? "" : ", but not for " + excepted + " (CUDA)")

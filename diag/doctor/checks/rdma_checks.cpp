@@ -76,9 +76,9 @@ void check_rdma_stack(const Machine& machine, Findings& findings) {
   if (machine.gpus.empty()) return findings.add(State::ok, "", own);
   const auto dmabuf = dmabuf_possible(machine);
   if (dmabuf.is_found()) return findings.add(State::ok, "", own + ", with dma-buf: " + dmabuf.value);
-  for (const Belief& belief : peer_memory_beliefs(machine.view)) {
-    if (belief.file.is_found()) return findings.add(State::ok, "", own + ", with " + belief.file.value);
-    if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
+  for (const Detection& detection : peer_memory_detections(machine.view)) {
+    if (detection.file.is_found()) return findings.add(State::ok, "", own + ", with " + detection.file.value);
+    if (detection.file.is_unknown()) return findings.add_unknown("", detection.file);
   }
   findings.add(dmabuf.is_unknown() ? State::unknown : State::warn, "", own + ", and " + dmabuf.reason);
 }

@@ -73,10 +73,10 @@ Known all_of(std::initializer_list<Known> facts) {
 
 Access judge(const AccessFacts& facts) {
   const Known dmabuf = all_of({facts.dmabuf_allowed, facts.dmabuf_system, facts.dmabuf_verbs, facts.dmabuf_gpu});
-  const Known peer_memory = all_of({facts.belief, facts.peer_memory});
+  const Known peer_memory = all_of({facts.detection, facts.peer_memory});
   Access access;
-  access.believes = std::string("peer memory ") + name_of(facts.belief.judgment) + " (" + facts.belief.why +
-                    "), dma-buf " + name_of(dmabuf.judgment) + " (" + dmabuf.why + ")";
+  access.detection = std::string("peer memory ") + name_of(facts.detection.judgment) + " (" + facts.detection.why +
+                     "), dma-buf " + name_of(dmabuf.judgment) + " (" + dmabuf.why + ")";
   Known memory;
   memory.judgment = std::max(dmabuf.judgment, peer_memory.judgment);
   if (memory.judgment == Judgment::yes) {

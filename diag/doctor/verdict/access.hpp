@@ -25,7 +25,7 @@ struct AccessFacts {
   Known gpu;            ///< the GPU is in use by NVIDIA's driver
   Known adapter;        ///< the library uses the adapter
   Known path;           ///< the library allows direct access over this distance
-  Known belief;         ///< the library detects a peer-memory module
+  Known detection;      ///< the library detects a peer-memory module
   Known peer_memory;    ///< and that module can work
   Known dmabuf_system;  ///< driver, Linux
   Known dmabuf_gpu;
@@ -35,8 +35,8 @@ struct AccessFacts {
 
 struct Access {
   Judgment use = Judgment::unknown;
-  std::string via;       ///< "dma-buf" or "peer memory"; "" unless used
-  std::string believes;  ///< what the library will detect
+  std::string via;        ///< "dma-buf" or "peer memory"; "" unless used
+  std::string detection;  ///< what the library will detect
   std::string reason;
 };
 

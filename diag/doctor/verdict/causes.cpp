@@ -58,8 +58,8 @@ std::vector<Cause> Causes::with(Effect effect, const PairNames& pair) const {
     const bool is_ours = pair.own.count(subject) > 0 || pair.own.count(adapter) > 0 || subject == pair.library;
     const bool is_anothers = objects_.count(subject) > 0 || objects_.count(adapter) > 0;
     if (!is_ours && is_anothers) continue;
-    const auto is_told = [&](const Cause& cause) { return std::strcmp(cause.id, entry.id) == 0; };
-    if (std::ranges::none_of(causes, is_told)) causes.push_back({entry.id, entry.finding.text});
+    const auto is_listed = [&](const Cause& cause) { return std::strcmp(cause.id, entry.id) == 0; };
+    if (std::ranges::none_of(causes, is_listed)) causes.push_back({entry.id, entry.finding.text});
   }
   return causes;
 }

@@ -33,12 +33,12 @@ class Judge {
         causes_(examination, machine),
         environment_(machine.view),
         topology_(topology_of(machine)),
-        beliefs_(peer_memory_beliefs(machine.view)),
+        detections_(peer_memory_detections(machine.view)),
         dmabuf_system_(
             known_of(dmabuf_possible(machine), dmabuf_possible(machine).value, dmabuf_possible(machine).reason)),
         level_(default_level()) {}
 
-  Verdicts give() {
+  Verdicts compute() {
     Verdicts verdicts;
     for (const auto& gpu : topology_.tree.gpus) {
       GpuVerdict one{gpu.name, gpu.function.name, {}, {}};
@@ -57,9 +57,9 @@ class Judge {
                              : "cannot determine whether this machine has an RDMA adapter: " + tree.adapter_reason;
     }
     if (!verdicts.nothing.empty()) return verdicts;
-    for (const Belief& belief : beliefs_) {
-      LibraryVerdict library{belief.library, {}};
-      for (std::size_t gpu = 0; gpu < tree.gpus.size(); ++gpu) add_pairs(belief, gpu, &library);
+    for (const Detection& detection : detections_) {
+      LibraryVerdict library{detection.library, {}};
+      for (std::size_t gpu = 0; gpu < tree.gpus.size(); ++gpu) add_pairs(detection, gpu, &library);
       verdicts.libraries.push_back(std::move(library));
     }
     return verdicts;
@@ -77,11 +77,11 @@ class Judge {
   }
 
   /// The pairs of a GPU, the best first: by verdict, then by matching, then in PCI order.
-  void add_pairs(const Belief& belief, std::size_t gpu, LibraryVerdict* library) const {
+  void add_pairs(const Detection& detection, std::size_t gpu, LibraryVerdict* library) const {
     std::vector<PairVerdict> pairs;
     const auto& best = topology_.matching.gpus[gpu].adapter;
     for (std::size_t adapter = 0; adapter < topology_.tree.adapters.size(); ++adapter) {
-      PairVerdict pair = pair_of(belief, gpu, adapter);
+      PairVerdict pair = pair_of(detection, gpu, adapter);
       pair.is_best = best.has_value() && *best == adapter;  // used only for sorting
       const auto is_before = [](const PairVerdict& a, const PairVerdict& b) {
         if (a.access.use != b.access.use) return a.access.use > b.access.use;
@@ -93,26 +93,26 @@ class Judge {
     library->pairs.insert(library->pairs.end(), pairs.begin(), pairs.end());
   }
 
-  PairVerdict pair_of(const Belief& belief, std::size_t gpu, std::size_t adapter) const {
+  PairVerdict pair_of(const Detection& detection, std::size_t gpu, std::size_t adapter) const {
     const auto& gpu_device = topology_.tree.gpus[gpu];
     const auto& adapter_device = topology_.tree.adapters[adapter];
-    PairNames names{belief.library, {gpu_device.function.name, adapter_device.name, adapter_device.function.name}};
+    PairNames names{detection.library, {gpu_device.function.name, adapter_device.name, adapter_device.function.name}};
     for (const auto* device : {&gpu_device, &adapter_device}) {
       for (const std::size_t bridge : device->bridges) names.own.insert(topology_.tree.bridges[bridge].name);
     }
     AccessFacts facts;
     facts.gpu = in_use(machine_, gpu_device.function.name);
-    facts.adapter = adapter_fact(belief.library, adapter);
-    facts.belief = known_of(belief.file, belief.file.value, "no file of a peer-memory module");
+    facts.adapter = adapter_fact(detection.library, adapter);
+    facts.detection = known_of(detection.file, detection.file.value, "no file of a peer-memory module");
     facts.peer_memory = peer_memory_fact(gpu_device.function.name, names);
     facts.dmabuf_system = dmabuf_system_;
-    facts.dmabuf_gpu = dmabuf_gpu_fact(belief.library, gpu_device.function.name);
+    facts.dmabuf_gpu = dmabuf_gpu_fact(detection.library, gpu_device.function.name);
     facts.dmabuf_verbs = verbs_fact(adapter_device.name, adapter_device.function.name);
-    facts.dmabuf_allowed = dmabuf_allowed_fact(belief.library);
+    facts.dmabuf_allowed = dmabuf_allowed_fact(detection.library);
     PairVerdict pair;
     pair.gpu = gpu;
     pair.adapter = adapter_device.name;
-    facts.path = path_fact(belief.library, gpu, adapter, &pair.path);
+    facts.path = path_fact(detection.library, gpu, adapter, &pair.path);
     pair.access = judge(facts);
     add_causes(names, adapter, &pair);
     return pair;
@@ -247,15 +247,15 @@ class Judge {
   Causes causes_;
   Environment environment_;
   const TopologyFacts& topology_;
-  std::vector<Belief> beliefs_;
+  std::vector<Detection> detections_;
   Known dmabuf_system_;
   std::string level_;
 };
 
 }  // namespace
 
-Verdicts give_verdicts(const Examination& examination, const Machine& machine) {
-  return Judge(examination, machine).give();
+Verdicts compute_verdicts(const Examination& examination, const Machine& machine) {
+  return Judge(examination, machine).compute();
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -57,7 +57,7 @@ struct Verdicts {
 };
 
 /// Requires that all checks have run, because only recorded failures block a pair.
-[[nodiscard]] Verdicts give_verdicts(const Examination& examination, const Machine& machine);
+[[nodiscard]] Verdicts compute_verdicts(const Examination& examination, const Machine& machine);
 
 void print_verdicts_text(const Verdicts& verdicts);
 
