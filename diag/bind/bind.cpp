@@ -52,7 +52,7 @@ struct Binding {
   const std::vector<std::string>& program;
 };
 
-std::optional<std::string> look_up(const char* name) {
+std::optional<std::string> find_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
@@ -73,12 +73,12 @@ std::vector<NamedGpu> named_gpus(const MachineView& view, const RankLayout& layo
 }
 
 GpuChoice choose_by_rank(const Options& options, const std::vector<NamedGpu>& gpus, const UsableGpus& usable) {
-  const LocalRank rank = find_local_rank(look_up);
+  const LocalRank rank = find_local_rank(find_variable);
   for (const std::string& other : rank.others) {
     std::fprintf(stderr, "gdrkit bind: note: using %s=%zu, not %s\n", rank.variable.c_str(), rank.value,
                  cli::printable(other).c_str());
   }
-  return choose_gpu(look_up, rank, gpus, usable, options.wraps);
+  return choose_gpu(find_variable, rank, gpus, usable, options.wraps);
 }
 
 GpuChoice choose(const Options& options, const MachineView& view, const RankLayout& layout) {
@@ -115,7 +115,7 @@ std::string ucx_device(const Options& options, const MachineView& view, const Ra
   const bool is_near =
       place.nearness == PathClass::pix || place.nearness == PathClass::pxb || place.nearness == PathClass::chip_host;
   if (options.keeps_environment || !place.adapter || !place.is_only_near || !is_near) return {};
-  if (look_up("UCX_NET_DEVICES") || Environment(view).find("UCX_NET_DEVICES") != nullptr) return {};
+  if (find_variable("UCX_NET_DEVICES") || Environment(view).find("UCX_NET_DEVICES") != nullptr) return {};
   return layout.adapters[*place.adapter].device();
 }
 

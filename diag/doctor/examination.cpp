@@ -89,8 +89,8 @@ std::vector<const Check*> select(const Selection& selection) {
   std::vector<const Check*> chosen;
   for (const Check& check : all_checks()) {
     const auto named = [&](const std::string& word) { return does_match(check, word); };
-    const bool is_wanted = only.empty() || std::ranges::any_of(only, named);
-    if (is_wanted && std::ranges::none_of(skip, named)) chosen.push_back(&check);
+    const bool is_selected = only.empty() || std::ranges::any_of(only, named);
+    if (is_selected && std::ranges::none_of(skip, named)) chosen.push_back(&check);
   }
   if (chosen.empty()) cli::reject("--only and --skip leave no check to run");
   return chosen;

@@ -81,7 +81,7 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
                    "one or more of nccl, ucx, nvshmem, openmpi, mvapich2",
                    {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"}};
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  const auto libraries_wanted = libraries_of(words);
+  const auto requested_libraries = libraries_of(words);
   const MachineView view = open_view(root);
   const Level depth = level_named(level);
   const Machine machine(view, depth);
@@ -89,7 +89,7 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
   const Libraries libraries(view);
   const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
   const Facts facts = gather(machine, environment, libraries, layout, user_options);
-  const Document document{root, propose(libraries_wanted, facts), judge(machine, root, depth)};
+  const Document document{root, propose(requested_libraries, facts), judge(machine, root, depth)};
   if (format_name == "json" && !json.is_given) json = {true, ""};
   if (json.is_given) write_env_json(json, document);
   if (!json.is_on_stdout() && format_name != "json") print_as(format_name, document);

@@ -112,7 +112,7 @@ void propose_fabric(const Facts& facts, Proposal* proposal) {
   }
 }
 
-void tell_far_adapters(const Facts& facts, Proposal* proposal) {
+void report_far_adapters(const Facts& facts, Proposal* proposal) {
   if (is_grace(facts.machine.view).value) return;
   const auto is_far = [](const RankPlace& place) {
     return place.adapter &&
@@ -135,7 +135,7 @@ void propose_nccl(const Facts& facts, Proposal* proposal) {
   propose_interface(facts, proposal);
   propose_gid(facts, proposal);
   propose_fabric(facts, proposal);
-  tell_far_adapters(facts, proposal);
+  report_far_adapters(facts, proposal);
 }
 
 }  // namespace gdrkit::diag::env

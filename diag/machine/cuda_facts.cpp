@@ -93,13 +93,13 @@ void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts) {
   } else {
     facts->cuda_library_version = topology::found<std::int64_t>(version);
   }
-  const auto give_up = [&](const std::string& reason) {
+  const auto set_all_none = [&](const std::string& reason) {
     for (NvmlGpu& gpu : facts->gpus) set_none(reason, &gpu);
   };
-  if (const int result = cuda.init(0); result != 0) return give_up(failure("cuInit", result));
+  if (const int result = cuda.init(0); result != 0) return set_all_none(failure("cuInit", result));
   int count = 0;
   if (const int result = cuda.device_get_count(&count); result != 0)
-    return give_up(failure("cuDeviceGetCount", result));
+    return set_all_none(failure("cuDeviceGetCount", result));
   for (int ordinal = 0; ordinal < std::min<int>(count, most_nvml_gpus); ++ordinal) query_device(cuda, ordinal, facts);
 }
 

@@ -7,8 +7,8 @@
 namespace gdrkit::diag {
 namespace {
 
-constexpr const char* wanted[] = {"libnvidia-ml", "libcuda", "libibverbs",      "libmlx5",  "libgdrapi",
-                                  "libnccl",      "libucp",  "libnvshmem_host", "libfabric"};
+constexpr const char* library_names[] = {"libnvidia-ml", "libcuda", "libibverbs",      "libmlx5",  "libgdrapi",
+                                         "libnccl",      "libucp",  "libnvshmem_host", "libfabric"};
 constexpr const char* usual_directories[] = {"/usr/local/lib",
                                              "/usr/local/lib64",
                                              "/lib/x86_64-linux-gnu",
@@ -48,7 +48,7 @@ Libraries::Libraries(const MachineView& view) {
 }
 
 void Libraries::add_directory(const MachineView& view, const std::string& directory) {
-  if (asked_.size() < directory_limit) asked_.push_back(directory);
+  if (searched_.size() < directory_limit) searched_.push_back(directory);
   const auto place = view.resolved(directory);
   if (place.is_absent() || directories_.size() == directory_limit) return;
   if (std::ranges::find(directories_, place.value) != directories_.end()) return;
@@ -57,7 +57,7 @@ void Libraries::add_directory(const MachineView& view, const std::string& direct
       place.is_found() ? view.names(directory) : Fact<std::vector<std::string>>{place.outcome, {}, place.reason};
   if (!names.is_found() && unread_.empty()) unread_ = names.reason;
   for (const std::string& name : names.value) {
-    for (const std::string library : wanted) {
+    for (const std::string library : library_names) {
       const std::string start = library + ".so";
       if (!name.starts_with(start) || (name.size() > start.size() && name[start.size()] != '.')) continue;
       const auto file = view.resolved(place.value + "/" + name);

@@ -27,13 +27,13 @@ class Libraries {
   /// be read.
   [[nodiscard]] Fact<std::vector<Library>> named(const std::string& name) const;
   /// The searched directories, as spelt in the configuration.
-  [[nodiscard]] const std::vector<std::string>& searched() const noexcept { return asked_; }
+  [[nodiscard]] const std::vector<std::string>& searched() const noexcept { return searched_; }
 
  private:
   void add_directory(const MachineView& view, const std::string& directory);
 
   std::vector<Library> all_;
-  std::vector<std::string> asked_;
+  std::vector<std::string> searched_;
   std::vector<std::string> directories_;  ///< resolved, each once
   std::string unread_;                    ///< why the first directory or link that exists could not be read
 };

@@ -81,7 +81,7 @@ Fact<std::string> remote_kind(const CallResult& returned, int kind) {
   return returned.as(std::string(kind >= 0 && kind < 3 ? names[kind] : "unknown"));
 }
 
-NvmlLink ask_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool> is_active) {
+NvmlLink query_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool> is_active) {
   NvmlLink link;
   link.index = index;
   link.is_active = std::move(is_active);
@@ -107,7 +107,7 @@ NvmlLink ask_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool
   return link;
 }
 
-void ask_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
+void query_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->nvlink_count = field(nvml, device, platform::nvml_field_link_count, 0);
   const bool is_counted = gpu->nvlink_count.is_found();
   const auto count = is_counted
@@ -127,12 +127,12 @@ void ask_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
       if (index > 0 || is_active.is_absent() || returned.result == platform::nvml_invalid_argument) break;
       return;
     }
-    gpu->links.push_back(ask_link(nvml, device, index, std::move(is_active)));
+    gpu->links.push_back(query_link(nvml, device, index, std::move(is_active)));
   }
   if (!is_counted) gpu->nvlink_count = CallResult{"", platform::nvml_success}.number(gpu->links.size());
 }
 
-void ask_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
+void query_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   platform::NvmlPciInfo info;
   const CallResult pci = CALL_NVML(pci_info, "nvmlDeviceGetPciInfo_v3", device, &info);
   gpu->address = pci.as(address_of(info));
@@ -157,7 +157,7 @@ void ask_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
                   .as(list_of_bits(cpus.data(), cpus.size()));
 }
 
-void ask_memory(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
+void query_memory(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   platform::NvmlMemory memory;
   gpu->memory_bytes = CALL_NVML(memory_info, "nvmlDeviceGetMemoryInfo", device, &memory).number(memory.total);
   platform::NvmlMemory bar1;
@@ -181,7 +181,7 @@ void ask_memory(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->remap_failed = remap.as(rows[3] != 0);
 }
 
-void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
+void query_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   int value = 0;
   const CallResult persistence = CALL_NVML(persistence, "nvmlDeviceGetPersistenceMode", device, &value);
   gpu->persistence = persistence.as(value != 0);
@@ -192,17 +192,17 @@ void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->mig = mig.as(now != 0);
   gpu->mig_next = mig.as(next != 0);
   unsigned link = 0;
-#define ASK_PCIE(member, symbol)                                          \
+#define QUERY_PCIE(member, symbol)                                        \
   {                                                                       \
     const CallResult returned = CALL_NVML(member, symbol, device, &link); \
     gpu->member = returned.number(link);                                  \
   }
-  ASK_PCIE(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration")
-  ASK_PCIE(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration")
-  ASK_PCIE(pcie_generation_gpu_max, "nvmlDeviceGetGpuMaxPcieLinkGeneration")
-  ASK_PCIE(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth")
-  ASK_PCIE(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth")
-#undef ASK_PCIE
+  QUERY_PCIE(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration")
+  QUERY_PCIE(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration")
+  QUERY_PCIE(pcie_generation_gpu_max, "nvmlDeviceGetGpuMaxPcieLinkGeneration")
+  QUERY_PCIE(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth")
+  QUERY_PCIE(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth")
+#undef QUERY_PCIE
   platform::NvmlFabricInfo fabric;
   const CallResult registration = CALL_NVML(fabric_info, "nvmlDeviceGetGpuFabricInfo", device, &fabric);
   gpu->fabric_state = registration.number(fabric.state);
@@ -212,7 +212,7 @@ void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->c2c_links = field(nvml, device, platform::nvml_field_c2c_count, 0);
 }
 
-void ask_system(const NvmlCalls& nvml, NvmlFacts* facts) {
+void query_system(const NvmlCalls& nvml, NvmlFacts* facts) {
   std::array<char, 80> text{};
   facts->driver_version =
       text_of(CALL_NVML(driver_version, "nvmlSystemGetDriverVersion", text.data(), unsigned{sizeof text}), text);
@@ -244,7 +244,7 @@ struct Opened {
   void* device;
 };
 
-NvmlPair ask_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other) {
+NvmlPair query_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other) {
   NvmlPair pair;
   for (const Opened& opened : {one, other}) {
     if (opened.returned.result == platform::nvml_success) continue;
@@ -267,14 +267,14 @@ NvmlPair ask_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other)
   return pair;
 }
 
-NvmlGpu ask_gpu(const NvmlCalls& nvml, unsigned index, const Opened& opened) {
+NvmlGpu query_gpu(const NvmlCalls& nvml, unsigned index, const Opened& opened) {
   NvmlGpu gpu;
   gpu.index = index;
   if (opened.returned.result == platform::nvml_success) {
-    ask_identity(nvml, opened.device, &gpu);
-    ask_memory(nvml, opened.device, &gpu);
-    ask_modes(nvml, opened.device, &gpu);
-    ask_links(nvml, opened.device, &gpu);
+    query_identity(nvml, opened.device, &gpu);
+    query_memory(nvml, opened.device, &gpu);
+    query_modes(nvml, opened.device, &gpu);
+    query_links(nvml, opened.device, &gpu);
   } else {
 #define GDRKIT_NVML_GPU(type, name) gpu.name = opened.returned.as(type{});
 #include "diag/machine/nvml_facts.def"
@@ -291,17 +291,17 @@ Fact<NvmlFacts> gather_nvml_facts(const NvmlCalls& nvml) {
   const CallResult counted = CALL_NVML(device_count, "nvmlDeviceGetCount_v2", &count);
   Fact<NvmlFacts> facts = counted.as(NvmlFacts{});
   if (facts.is_found()) {
-    ask_system(nvml, &facts.value);
+    query_system(nvml, &facts.value);
     std::vector<Opened> all;
     for (unsigned index = 0; index < std::min<unsigned>(count, most_nvml_gpus); ++index) {
       void* device = nullptr;
       const CallResult opened = CALL_NVML(device_by_index, "nvmlDeviceGetHandleByIndex_v2", index, &device);
       all.push_back({opened, device});
-      facts.value.gpus.push_back(ask_gpu(nvml, index, all.back()));
+      facts.value.gpus.push_back(query_gpu(nvml, index, all.back()));
     }
     for (std::size_t first = 0; first < all.size(); ++first) {
       for (std::size_t second = first + 1; second < all.size(); ++second) {
-        NvmlPair& pair = facts.value.pairs.emplace_back(ask_pair(nvml, all[first], all[second]));
+        NvmlPair& pair = facts.value.pairs.emplace_back(query_pair(nvml, all[first], all[second]));
         pair.first = first;
         pair.second = second;
       }

@@ -30,7 +30,7 @@ std::string what_is_missing(const MachineView& view, const char* node) {
   return found.value.kind == topology::NodeKind::character_device ? "" : std::string(node) + " is not a device";
 }
 
-Fact<NvmlFacts> ask_nvml(const MachineView& view) {
+Fact<NvmlFacts> query_nvml(const MachineView& view) {
   if (const auto missing = what_is_missing(view, "/dev/nvidiactl"); !missing.empty()) {
     return {Outcome::unreadable, {}, "NVML was not queried: " + missing};
   }
@@ -41,7 +41,7 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
   return facts;
 }
 
-void ask_cuda(const MachineView& view, NvmlFacts* facts) {
+void query_cuda(const MachineView& view, NvmlFacts* facts) {
   if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
     set_no_cuda_facts("CUDA was not queried: " + missing, facts);
   } else if (const auto cuda = platform::cuda_calls(); cuda.has_value()) {
@@ -73,11 +73,11 @@ Fact<VerbsFacts> query_verbs(const MachineView& view) {
 
 void query(const MachineView& view, Level level, Probe* probe) {
   if (level == Level::cuda) start_cuda(view);
-  const std::string refusal = run_guarded([&] { probe->nvml = ask_nvml(view); });
+  const std::string refusal = run_guarded([&] { probe->nvml = query_nvml(view); });
   if (!refusal.empty()) probe->nvml = {Outcome::unreadable, {}, "NVML was not queried: " + refusal};
   const std::string other_refusal = run_guarded([&] { probe->verbs = query_verbs(view); });
   if (!other_refusal.empty()) probe->verbs = {Outcome::unreadable, {}, "libibverbs was not queried: " + other_refusal};
-  if (level == Level::cuda && probe->nvml.is_found()) ask_cuda(view, &probe->nvml.value);
+  if (level == Level::cuda && probe->nvml.is_found()) query_cuda(view, &probe->nvml.value);
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ void Identifiers::add_address(std::string_view address) {
     return digits;
   };
   const std::string digits = bare(std::string(address));
-  const bool is_told = has_other_than(digits, "0") && has_other_than(digits, "f");
-  if (digits.size() >= shortest_bare && is_told) bare_.emplace(digits, bare(replaced(address, Where::anywhere)));
+  const bool is_distinctive = has_other_than(digits, "0") && has_other_than(digits, "f");
+  if (digits.size() >= shortest_bare && is_distinctive) bare_.emplace(digits, bare(replaced(address, Where::anywhere)));
 }
 
 std::string Identifiers::replaced(std::string_view text, Where where) const {

@@ -134,8 +134,9 @@ class Redaction {
       const auto equals = std::min(variable.find('='), variable.size());
       const std::string name = variable.substr(0, equals);
       const std::string value = variable.substr(std::min(equals + 1, variable.size()));
-      const bool is_told = is_of_launcher(name) && !is_plain(name, value);
-      result += name + "=" + (is_told ? "redacted-" + hash_.word(value) : identifiers_.replaced(value, Where::prose)) +
+      const bool is_redacted = is_of_launcher(name) && !is_plain(name, value);
+      result += name + "=" +
+                (is_redacted ? "redacted-" + hash_.word(value) : identifiers_.replaced(value, Where::prose)) +
                 std::string(1, '\0');
     }
     return result;

@@ -31,15 +31,15 @@ struct Requested {
   [[nodiscard]] int outputs() const { return int{json.is_on_stdout()} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
 };
 
-cli::ExitCode print(const TopologyFacts& facts, const Requested& wanted) {
+cli::ExitCode print(const TopologyFacts& facts, const Requested& requested) {
   const cli::ExitCode code = code_of(facts);
-  const std::string& as = wanted.as;
-  if (wanted.json.is_given) write_topology_json(wanted.json, facts, code);
-  if (wanted.is_dot) {
+  const std::string& as = requested.as;
+  if (requested.json.is_given) write_topology_json(requested.json, facts, code);
+  if (requested.is_dot) {
     print_dot(facts);
-  } else if (wanted.is_svg) {
+  } else if (requested.is_svg) {
     print_svg(facts);
-  } else if (!wanted.json.is_on_stdout()) {
+  } else if (!requested.json.is_on_stdout()) {
     print_text(facts, chosen(facts, facts.is_from_nccl && as == "smi" ? "nccl" : as));
   }
   return code;
@@ -49,7 +49,7 @@ cli::ExitCode print(const TopologyFacts& facts, const Requested& wanted) {
 
 cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
   std::string root = "/";
-  Requested wanted;
+  Requested requested;
   std::string level = "quick";
   std::string nccl_file;
   cli::CommandLine line;
@@ -65,33 +65,34 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
       "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --svg > tree.svg\n  gdrkit "
       "topo --nccl-xml > topology.xml";
   line.options = {
-      {'\0', "as", "LIBRARY", cli::Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
+      {'\0', "as", "LIBRARY", cli::Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &requested.as, ""},
        "view: smi, nccl, nvshmem, ucx or all", false},
       {'\0', "root", "PLACE", &root, "read a recording (directory, archive, - for stdin) instead", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML for NVLinks) or cuda (+ CUDA)", false},
-      {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},
-      {'\0', "svg", "", &wanted.is_svg, "print the tree as a picture", false},
-      {'\0', "nccl-xml", "", &wanted.is_nccl_xml, "print the topology in the format of NCCL_TOPO_FILE", false},
+      {'\0', "dot", "", &requested.is_dot, "print the tree for Graphviz", false},
+      {'\0', "svg", "", &requested.is_svg, "print the tree as a picture", false},
+      {'\0', "nccl-xml", "", &requested.is_nccl_xml, "print the topology in the format of NCCL_TOPO_FILE", false},
       {'\0', "from-nccl-xml", "FILE", &nccl_file, "show the topology of this NCCL file (NCCL_TOPO_DUMP_FILE)", false},
-      cli::json_option(&wanted.json, "diag/topo/README.md"),
+      cli::json_option(&requested.json, "diag/topo/README.md"),
   };
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  if (wanted.outputs() > 1) cli::reject("gdrkit topo: cannot combine --json, --dot, --svg and --nccl-xml; choose one");
+  if (requested.outputs() > 1)
+    cli::reject("gdrkit topo: cannot combine --json, --dot, --svg and --nccl-xml; choose one");
   if (!nccl_file.empty()) {
-    if (root != "/" || level != "quick" || wanted.is_nccl_xml)
+    if (root != "/" || level != "quick" || requested.is_nccl_xml)
       cli::reject("gdrkit topo: cannot combine --from-nccl-xml with --root, --level or --nccl-xml");
-    return print(read_nccl_file(nccl_file), wanted);
+    return print(read_nccl_file(nccl_file), requested);
   }
   const MachineView view = open_view(root);
   const Probe probe = gather_probe(view, level_named(level));
   const TopologyFacts facts = read_topology(view, root, probe.nvml);
-  if (wanted.is_nccl_xml) {
-    if (wanted.json.is_given) write_topology_json(wanted.json, facts, code_of(facts));
+  if (requested.is_nccl_xml) {
+    if (requested.json.is_given) write_topology_json(requested.json, facts, code_of(facts));
     print_nccl_xml(facts, view, probe.nvml);
     return code_of(facts);
   }
-  return print(facts, wanted);
+  return print(facts, requested);
 }
 
 }  // namespace gdrkit::diag::topo

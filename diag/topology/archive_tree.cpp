@@ -183,7 +183,7 @@ const ArchiveTree::Member* ArchiveTree::child(const Directory& directory, const 
 // The tree owns its members; a directory handle does not own anything.
 FileTree::Directory ArchiveTree::root() const { return {Directory(), &root_}; }
 
-int ArchiveTree::look(const Directory& directory, const std::string& name, Entry* entry) const {
+int ArchiveTree::find_entry(const Directory& directory, const std::string& name, Entry* entry) const {
   const Member* member = child(directory, name);
   if (member == nullptr) return ENOENT;
   entry->node = member->node;

@@ -78,7 +78,7 @@ base::Result<std::shared_ptr<const FileTree>> DirectoryTree::open(const std::str
   return std::shared_ptr<const FileTree>(new DirectoryTree(own(fd)));
 }
 
-int DirectoryTree::look(const Directory& directory, const std::string& name, Entry* entry) const {
+int DirectoryTree::find_entry(const Directory& directory, const std::string& name, Entry* entry) const {
   struct stat status {};
   if (::fstatat(descriptor_of(directory), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   Entry seen;

@@ -16,7 +16,7 @@ class DirectoryTree final : public FileTree {
   [[nodiscard]] static base::Result<std::shared_ptr<const FileTree>> open(const std::string& root);
 
   [[nodiscard]] Directory root() const override { return root_; }
-  [[nodiscard]] int look(const Directory& directory, const std::string& name, Entry* entry) const override;
+  [[nodiscard]] int find_entry(const Directory& directory, const std::string& name, Entry* entry) const override;
   [[nodiscard]] int enter(const Directory& directory, const std::string& name, Directory* inside) const override;
   [[nodiscard]] int read(const Directory& directory, const std::string& name, std::size_t limit,
                          std::vector<std::uint8_t>* content) const override;

@@ -44,7 +44,7 @@ class FileTree {
   virtual ~FileTree() = default;
 
   [[nodiscard]] virtual Directory root() const = 0;
-  [[nodiscard]] virtual int look(const Directory& directory, const std::string& name, Entry* entry) const = 0;
+  [[nodiscard]] virtual int find_entry(const Directory& directory, const std::string& name, Entry* entry) const = 0;
   [[nodiscard]] virtual int enter(const Directory& directory, const std::string& name, Directory* inside) const = 0;
   /// Reads at most the first `limit` bytes of a regular file; EINVAL for other types.
   [[nodiscard]] virtual int read(const Directory& directory, const std::string& name, std::size_t limit,

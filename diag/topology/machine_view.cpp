@@ -152,7 +152,7 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
       return found(std::move(place));
     }
     Entry entry;
-    const int error = tree_->look(directory, name, &entry);
+    const int error = tree_->find_entry(directory, name, &entry);
     place.is_refused = recorded_.is_unreadable(here) || error == EACCES || error == EPERM;
     if (error == 0 || place.is_refused) pass_by(entry, error == 0);
     if (recorded_.is_unreadable(here) && (error != 0 || entry.is_link)) return refuse_recorded<Place>(path);
@@ -180,7 +180,8 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
   return found(std::move(place));
 }
 
-Fact<std::vector<std::uint8_t>> MachineView::read(std::string_view path, std::size_t limit, bool wants_all) const {
+Fact<std::vector<std::uint8_t>> MachineView::read(std::string_view path, std::size_t limit,
+                                                  bool is_whole_required) const {
   using Bytes = std::vector<std::uint8_t>;
   const Fact<Place> place = walk(path);
   if (!place.is_found()) return pass<Bytes>(place);
@@ -188,7 +189,7 @@ Fact<std::vector<std::uint8_t>> MachineView::read(std::string_view path, std::si
   if (place.value.is_refused) return refuse_recorded<Bytes>(path);
   Bytes content;
   const int error =
-      tree_->read(place.value.directory(*tree_), place.value.last, wants_all ? limit + 1 : limit, &content);
+      tree_->read(place.value.directory(*tree_), place.value.last, is_whole_required ? limit + 1 : limit, &content);
   if (error != 0) return refuse_errno<Bytes>(error, path, "read");
   if (content.size() > limit) {
     return refuse<Bytes>(Outcome::malformed, path, "is larger than " + std::to_string(limit) + " bytes");

@@ -83,7 +83,8 @@ class MachineView {
   /// Continues from `place`. `path` is the whole path, for error messages.
   [[nodiscard]] Fact<Place> walk_on(Place place, std::string_view rest, std::string_view path,
                                     std::vector<Step>* trail) const;
-  [[nodiscard]] Fact<std::vector<std::uint8_t>> read(std::string_view path, std::size_t limit, bool wants_all) const;
+  [[nodiscard]] Fact<std::vector<std::uint8_t>> read(std::string_view path, std::size_t limit,
+                                                     bool is_whole_required) const;
 
   bool is_live_ = false;
   std::shared_ptr<const FileTree> tree_;

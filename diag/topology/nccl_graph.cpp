@@ -160,11 +160,11 @@ Distance tree_distance(const NcclGraph& graph, std::size_t a, std::size_t b) {
   const auto path_a = above(graph, a);
   const auto path_b = above(graph, b);
   for (std::size_t i = 0; i < path_a.size(); ++i) {
-    const auto meeting = std::ranges::find(path_b, path_a[i]);
-    if (meeting == path_b.end()) continue;
+    const auto common = std::ranges::find(path_b, path_a[i]);
+    if (common == path_b.end()) continue;
     const NcclNode& node = graph.nodes[path_a[i]];
     if (node.kind == NcclKind::cpu) return {PathClass::phb, 0, node_name(node)};
-    return {i == 0 && meeting == path_b.begin() ? PathClass::pix : PathClass::pxb, 0, node_name(node)};
+    return {i == 0 && common == path_b.begin() ? PathClass::pix : PathClass::pxb, 0, node_name(node)};
   }
   for (const std::size_t cpu : {path_a.back(), path_b.back()}) {
     if (!graph.nodes[cpu].reason.empty()) return {PathClass::unknown, 0, graph.nodes[cpu].reason};

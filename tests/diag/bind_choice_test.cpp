@@ -70,7 +70,7 @@ VisibleDevices visible(const std::string& text, const std::vector<NamedGpu>& gpu
   return parse_visible_devices(text, gpus, all, is_pci_order);
 }
 
-TEST(VisibleDevicesOf, NumbersAndUuidsGivePositions) {
+TEST(VisibleDevicesOf, NumbersAndUuidsResolveToPositions) {
   EXPECT_EQ(visible("2,0", equal, false).gpus, (Positions{2, 0}));
   EXPECT_EQ(visible("GPU-bb33, 1", equal, false).gpus, (Positions{2, 1}));
   EXPECT_EQ(visible("GPU-bb", equal, false).gpus, (Positions{2}));

@@ -123,11 +123,11 @@ class DoctorPlan(Test):
 
     def test_reports_every_faulty_variable(self):
         _, found = examined("env-zoo")
-        told = [f"{subject} {text}" for check, findings in found.items() if check.startswith("env.")
+        lines = [f"{subject} {text}" for check, findings in found.items() if check.startswith("env.")
                 for state, subject, text in findings if state in ("warn", "fail", "info")]
         for name, value in ZOO.items():
             if name != "NVSHMEM_IB_ENABLE_IBGDA":  # valid as such: the handler that is set with it is wrong
-                self.assertTrue(any(re.search(rf"\b{name}\b", line) for line in told), f"{name}={value}")
+                self.assertTrue(any(re.search(rf"\b{name}\b", line) for line in lines), f"{name}={value}")
         for check, findings in found.items():
             if not check.startswith("env."):
                 self.assertEqual(complaining(findings), [], check)

@@ -164,11 +164,11 @@ class DoctorProgram(Test):
         self.assertEqual([check["id"] for check in listed["checks"]], [line.split()[0] for line in run("gdrkit", "doctor", "list").lines])
         self.assertIn({"id": "drv.loaded", "group": "driver", "level": "quick", "title": "NVIDIA's kernel module is loaded", "is_required": True},
                       listed["checks"])
-        told = json.loads(run("gdrkit", "doctor", "explain", "acs.redirect", "--json").out)
-        self.assertEqual((told["schema"], told["id"], told["group"], told["remedy"]["needs_root"]),
+        explained = json.loads(run("gdrkit", "doctor", "explain", "acs.redirect", "--json").out)
+        self.assertEqual((explained["schema"], explained["id"], explained["group"], explained["remedy"]["needs_root"]),
                          ("gdrkit.doctor-explain/1", "acs.redirect", "acs", True))
         text = " ".join(run("gdrkit", "doctor", "explain", "acs.redirect").out.split())
-        for part in (told["reads"], told["why"], told["remedy"]["command"], told["remedy"]["risk"], told["trap"]):
+        for part in (explained["reads"], explained["why"], explained["remedy"]["command"], explained["remedy"]["risk"], explained["trap"]):
             self.assertIn(" ".join(part.split()), text)
 
     def test_unexpected_gpu_count_is_a_failure(self):

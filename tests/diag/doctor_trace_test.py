@@ -44,8 +44,8 @@ class Trace:
             self.lines = [line for line in file.read().splitlines() if CALL.match(line)]
 
     def named(self, names):
-        wanted = set(names.split(","))
-        return [line for line in self.lines if CALL.match(line).group(1) in wanted]
+        selected = set(names.split(","))
+        return [line for line in self.lines if CALL.match(line).group(1) in selected]
 
     def opened_for_writing(self):
         return [line for line in self.named(OPENING) if WRITES.search(line)]

@@ -26,11 +26,11 @@ def best(verdicts, library):
 
 def uses(verdicts):
     """For each library the results of its GPUs' best pairs, including gdrkit's."""
-    answers = {library: [pair["use"] for pair in best(verdicts, library)] for library in LIBRARIES if library in verdicts}
-    return {**answers, "gdrkit": [gpu["use"] for gpu in verdicts["gdrkit"]["map"]]}
+    results = {library: [pair["use"] for pair in best(verdicts, library)] for library in LIBRARIES if library in verdicts}
+    return {**results, "gdrkit": [gpu["use"] for gpu in verdicts["gdrkit"]["map"]]}
 
 
-def answers_of(changes, library):
+def best_pair_of(changes, library):
     pair = best(verdicts_of(m.changed(m.server(), changes)), library)[0]
     return pair["use"], pair["via"], pair["blocked_by"], pair["reason"]
 
@@ -50,7 +50,7 @@ class DoctorVerdict(Test):
 
     def test_reports_the_check_without_module_and_dmabuf(self):
         for library in LIBRARIES:
-            use, via, blocked_by, reason = answers_of({**NO_PEERMEM, **PROPRIETARY}, library)
+            use, via, blocked_by, reason = best_pair_of({**NO_PEERMEM, **PROPRIETARY}, library)
             self.assertEqual((use, via), ("no", ""), library)
             self.assertIn("peer.any", blocked_by)
             self.assertIn("not the open flavour", reason)
@@ -58,7 +58,7 @@ class DoctorVerdict(Test):
     def test_verdicts_differ_by_library_search_path(self):
         for module, expected in (("nv_mem_nc", ["yes", "no", "no"]), ("nvidia-peermem", ["no", "no", "yes"])):
             changes = {**NO_PEERMEM, **PROPRIETARY, f"/sys/kernel/mm/memory_peers/{module}/version": "1.0\n"}
-            self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], expected)
+            self.assertEqual([best_pair_of(changes, library)[0] for library in LIBRARIES], expected)
 
     def test_detection_may_differ_from_reality(self):
         pair = best(verdicts_of(m.changed(m.server(), {"/sys/module/nv_peer_mem/version": "1.3\n", **PROPRIETARY})), "nccl")[0]
@@ -68,7 +68,7 @@ class DoctorVerdict(Test):
     def test_reports_a_missing_fact_with_an_unknown_verdict(self):
         for changes, fact in (({**NO_PEERMEM, "/gdrkit": None}, "DMA_BUF_SUPPORTED"),
                               ({"/proc/self/environ": m.UNREADABLE}, "/proc/self/environ")):
-            use, _, _, reason = answers_of(changes, "nccl")
+            use, _, _, reason = best_pair_of(changes, "nccl")
             self.assertEqual(use, "unknown")
             self.assertIn(fact, reason)
 
@@ -88,16 +88,16 @@ class DoctorVerdict(Test):
     def test_libibverbs_result_overrides_the_adapters_driver(self):
         cannot = {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}
         for library in LIBRARIES:
-            use, _, _, reason = answers_of(cannot, library)
+            use, _, _, reason = best_pair_of(cannot, library)
             self.assertEqual((use, "mlx5_0 cannot register one" in reason), ("no", True), reason)
         one = best(verdicts_of(m.changed(m.server(), {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=True)})), "nccl")[0]
         self.assertEqual((one["hca"], one["use"], one["via"]), ("mlx5_1", "yes", "dma-buf"))
-        for answers, part in (({"mlx5_0": verbs.REFUSED, "mlx5_1": verbs.REFUSED}, "Permission denied"), ({}, "does not show")):
-            use, _, _, reason = answers_of({**NO_PEERMEM, verbs.PATH: verbs.document(**answers)}, "ucx")
+        for devices, part in (({"mlx5_0": verbs.REFUSED, "mlx5_1": verbs.REFUSED}, "Permission denied"), ({}, "does not show")):
+            use, _, _, reason = best_pair_of({**NO_PEERMEM, verbs.PATH: verbs.document(**devices)}, "ucx")
             self.assertEqual((use, part in reason), ("unknown", True), reason)
         old = {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=verbs.TOO_OLD, mlx5_1=verbs.TOO_OLD)}
-        self.assertEqual(answers_of(old, "nccl")[0], "no")
-        self.assertEqual(answers_of({verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}, "nccl")[:2], ("yes", "peer memory"))
+        self.assertEqual(best_pair_of(old, "nccl")[0], "no")
+        self.assertEqual(best_pair_of({verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}, "nccl")[:2], ("yes", "peer memory"))
 
     def test_a_gpu_of_a_guest_is_unusable_on_the_host(self):
         drivers = "/sys/bus/pci/drivers/vfio-pci"
@@ -110,7 +110,7 @@ class DoctorVerdict(Test):
                                               ("NCCL_NET_GDR_LEVEL=5", "nccl", "yes", "SYS"), ("NCCL_IB_HCA==mlx5_7", "nccl", "no", "leaves out"),
                                               ("NCCL_IB_DISABLE=1", "ucx", "yes", ""), ("UCX_IB_GPU_DIRECT_RDMA=n", "ucx", "no", "UCX_IB_GPU_DIRECT_RDMA=n")):
             with self.subTest(variables):
-                found = answers_of({"/proc/self/environ": variables + "\0"}, library)
+                found = best_pair_of({"/proc/self/environ": variables + "\0"}, library)
                 self.assertEqual(found[0], use, found)
                 self.assertIn(part, found[3])
         chosen = best(verdicts_of(m.changed(m.server(), {"/proc/self/environ": "NCCL_IB_HCA==mlx5_1\0"})), "nccl")[0]
@@ -121,13 +121,13 @@ class DoctorVerdict(Test):
         self.assertEqual(best(verdicts, "nccl")[0]["blocked_by"], ["env.ib_disable"])
         self.assertEqual(best(verdicts, "ucx")[0]["blocked_by"], ["env.ucx"])
         for prefix, use in (("ibp", "no"), ("mlx5", "yes"), ("^mlx4", "yes")):
-            found = answers_of({"/proc/self/environ": f"NVSHMEM_HCA_PREFIX={prefix}\0"}, "nvshmem")
+            found = best_pair_of({"/proc/self/environ": f"NVSHMEM_HCA_PREFIX={prefix}\0"}, "nvshmem")
             self.assertEqual((found[0], "NVSHMEM_HCA_PREFIX" in found[3]), (use, use == "no"), found)
 
     def test_nvml_facts_affect_the_verdict(self):
-        for name, answer, words in (("fm-down", "no", "nvl.fabric"), ("cc-on", "unknown", "confidential")):
+        for name, expected, words in (("fm-down", "no", "nvl.fabric"), ("cc-on", "unknown", "confidential")):
             verdicts = verdicts_of(NAMED[name]())
-            self.assertEqual({use for answers in uses(verdicts).values() for use in answers}, {answer}, name)
+            self.assertEqual({use for results in uses(verdicts).values() for use in results}, {expected}, name)
             self.assertIn(words, verdicts["gdrkit"]["map"][0]["reason"])
         divided = verdicts_of(NAMED["mig-on"]())
         self.assertEqual(uses(divided)["gdrkit"], ["unknown"] + ["yes"] * 7)
@@ -168,7 +168,7 @@ class DoctorVerdict(Test):
         for name, yes in (("dgx-h100-ok", direct), ("hgx-a100-cascade", direct), ("legacy-conflict", {"gdrkit"}), ("altra-pcie", {"gdrkit"}),
                           ("proprietary-nopeer", {"gdrkit"}), ("epyc-nps4", {"nvshmem", "gdrkit"}), ("vm-h100-1gpu", {"gdrkit"})):
             with self.subTest(name):
-                self.assertEqual({library for library, answers in uses(verdicts_of(NAMED[name]())).items() if set(answers) == {"yes"}}, yes)
+                self.assertEqual({library for library, results in uses(verdicts_of(NAMED[name]())).items() if set(results) == {"yes"}}, yes)
         altra = best(verdicts_of(NAMED["altra-pcie"]()), "nccl")[0]
         self.assertEqual(altra["blocked_by"], ["gpu.chipset_p2p"])
 
@@ -217,7 +217,7 @@ class DoctorVerdict(Test):
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_write": 5}), "no", "not supported"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), first={"mig": True}), "no", "MIG mode"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_read": nvml.failed()}), "unknown", "GPU_IS_LOST"),
-                                   (nvml.no_answer(), "unknown", "NO_PERMISSION"), (None, "unknown", "cannot determine whether the driver")):
+                                   (nvml.unavailable(), "unknown", "NO_PERMISSION"), (None, "unknown", "cannot determine whether the driver")):
             peer = verdicts_of(m.changed(tree, {nvml.PATH: changes}))["peers"][0]
             self.assertEqual((peer["use"], part in peer["reason"], peer["via"]), (use, True, ""), peer)
         self.assertIn("unless NVLink connects them", peer["route"])

@@ -20,7 +20,7 @@ COUNTERS = {PORT + "counters/symbol_error": "7\n", PORT + "counters/port_xmit_da
 
 
 class Watched:
-    """The doctor watching `tree`; change() writes files, and look() returns the first poll that reports something."""
+    """The doctor watching `tree`; change() writes files, and next_poll() returns the first poll that reports something."""
 
     def __init__(self, tree, *arguments, is_json=True):
         self.written = Written(tree)
@@ -52,7 +52,7 @@ class Watched:
                 file.write(text)
             os.rename(self.directory + path + ".new", self.directory + path)
 
-    def look(self):
+    def next_poll(self):
         while True:
             line = self.line()
             if line["event"] != "look" or any(line[what] for what in ("grown", "reset", "vanished", "links")):
@@ -71,13 +71,13 @@ class DoctorWatch(Test):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             self.assertEqual((watched.start["event"], "mlx5_0" in watched.start["devices"]), ("start", True))
             watched.change({PORT + "counters/symbol_error": "10\n"})
-            look = watched.look()
-            grown = look["grown"][0]
+            poll = watched.next_poll()
+            grown = poll["grown"][0]
             self.assertEqual((grown["device"], grown["port"], grown["counter"], grown["kind"], grown["by"]),
                              ("mlx5_0", "1", "symbol_error", "error", 3))
-            self.assertAlmostEqual(grown["per_second"], 3 / look["seconds"])
+            self.assertAlmostEqual(grown["per_second"], 3 / poll["seconds"])
             watched.change({m.NIC + "/aer_dev_correctable": "RxErr 2\nTOTAL_ERR_COR 2\n"})
-            self.assertEqual([(g["device"], g["counter"], g["by"]) for g in watched.look()["grown"]], [("0000:04:00.0", "aer_correctable", 2)])
+            self.assertEqual([(g["device"], g["counter"], g["by"]) for g in watched.next_poll()["grown"]], [("0000:04:00.0", "aer_correctable", 2)])
             line, code = watched.end()
         end = json.loads(line)
         self.assertEqual((code, end["event"], end["exit_code"]), (1, "end", 1))
@@ -87,19 +87,19 @@ class DoctorWatch(Test):
     def test_traffic_and_stress_are_reported_but_are_not_errors(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             watched.change({PORT + "counters/port_xmit_data": "2000\n"})
-            self.assertEqual([(g["counter"], g["kind"]) for g in watched.look()["grown"]], [("port_xmit_data", "traffic")])
+            self.assertEqual([(g["counter"], g["kind"]) for g in watched.next_poll()["grown"]], [("port_xmit_data", "traffic")])
             watched.change({PORT + "hw_counters/out_of_buffer": "2\n"})
-            self.assertEqual([(g["counter"], g["kind"]) for g in watched.look()["grown"]], [("out_of_buffer", "stress")])
+            self.assertEqual([(g["counter"], g["kind"]) for g in watched.next_poll()["grown"]], [("out_of_buffer", "stress")])
             line, code = watched.end(signal.SIGTERM)
         self.assertEqual((code, json.loads(line)["errors"]), (0, []))
 
     def test_treats_a_shrinking_counter_as_reset(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             watched.change({PORT + "counters/symbol_error": "0\n"})
-            look = watched.look()
-            self.assertEqual((look["grown"], look["reset"]), ([], [{"device": "mlx5_0", "port": "1", "counter": "symbol_error"}]))
+            poll = watched.next_poll()
+            self.assertEqual((poll["grown"], poll["reset"]), ([], [{"device": "mlx5_0", "port": "1", "counter": "symbol_error"}]))
             watched.change({PORT + "counters/symbol_error": "1\n"})
-            self.assertEqual(watched.look()["grown"][0]["by"], 1)
+            self.assertEqual(watched.next_poll()["grown"][0]["by"], 1)
 
     def test_reports_link_changes_except_of_idle_gpus(self):
         with Watched(m.server()) as watched:
@@ -108,13 +108,13 @@ class DoctorWatch(Test):
                                                          (m.GPU, "current_link_width", "8\n", "0000:03:00.0", True),
                                                          (m.NIC, "current_link_speed", "32.0 GT/s PCIe\n", "0000:04:00.0", False)):
                 watched.change({f"{path}/{file}": value})
-                self.assertEqual([(link["address"], link["is_worse"]) for link in watched.look()["links"]], [(address, is_worse)])
+                self.assertEqual([(link["address"], link["is_worse"]) for link in watched.next_poll()["links"]], [(address, is_worse)])
             self.assertEqual(watched.end()[1], 0)
 
     def test_reports_a_device_that_disappears(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             watched.change({"/sys/class/infiniband/mlx5_0": None})
-            self.assertEqual(watched.look()["vanished"], ["mlx5_0"])
+            self.assertEqual(watched.next_poll()["vanished"], ["mlx5_0"])
             line, code = watched.end()
         self.assertEqual((code, json.loads(line)["vanished"]), (1, ["mlx5_0"]))
 

@@ -113,9 +113,9 @@ TEST(ElfFile, RejectsSectionsThatAreTooLarge) {
   ElfBytes elf;
   const std::uint32_t texts = elf.add(".dynstr", SHT_STRTAB, std::string(2, '\0'));
   elf.add(".dynsym", SHT_DYNSYM, std::string(40001 * sizeof(Elf64_Sym), '\0'), texts);
-  const auto answer = exports(machine_with(elf.bytes()), "/lib", "x", "");
-  EXPECT_EQ(answer.outcome, Outcome::malformed);
-  EXPECT_NE(answer.reason.find("too many"), std::string::npos) << answer.reason;
+  const auto result = exports(machine_with(elf.bytes()), "/lib", "x", "");
+  EXPECT_EQ(result.outcome, Outcome::malformed);
+  EXPECT_NE(result.reason.find("too many"), std::string::npos) << result.reason;
 }
 
 }  // namespace

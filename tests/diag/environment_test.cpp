@@ -118,7 +118,7 @@ TEST_F(EnvironmentTest, AnUnreadableFileIsReported) {
   EXPECT_TRUE(environment.of(CommLibrary::nccl).empty());
 }
 
-TEST_F(EnvironmentTest, OddFilesGiveNoSettingsAndNoCrash) {
+TEST_F(EnvironmentTest, MalformedFilesAddNoSettingsAndDoNotCrash) {
   put_variables("HOME=;NCCL_CONF_FILE=../../../../etc/passwd;UCX_CONFIG_DIR=" + std::string(5000, 'a') + ";");
   put("/etc/ucx/ucx.conf", "[never closed\n=\n:\n;\n[]\nA=\n" + std::string(3000, '['));
   put("/etc/nccl.conf", "\n=\n\n==\n");

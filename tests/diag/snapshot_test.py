@@ -140,7 +140,7 @@ class SnapshotRoundTrip(Test):
 class SnapshotList(Test):
     """The checks and a snapshot access the same files, according to a trace."""
 
-    def looked_at(self, directory, *arguments):
+    def accessed(self, directory, *arguments):
         """Paths below the directory: all that were accessed, and the files that were opened."""
         trace = Trace(arguments, self.directory, "newfstatat,openat", ("-y", "-s", "4096"))
         seen, opened = set(), set()
@@ -159,10 +159,10 @@ class SnapshotList(Test):
             self.skipTest(why)
         for machine in ("roce-bad", "container-bare", "gb300-datadirect"):
             with Lent(NAMED[machine]()) as directory:
-                recorded, contents = self.looked_at(directory, "snapshot", "--root", directory, "/dev/null")
+                recorded, contents = self.accessed(directory, "snapshot", "--root", directory, "/dev/null")
                 self.assertGreater(len(contents), 50)
                 for command in (("doctor",), ("topo",), ("env", "nccl"), ("env", "ucx")):
-                    seen, opened = self.looked_at(directory, *command, "--root", directory)
+                    seen, opened = self.accessed(directory, *command, "--root", directory)
                     with self.subTest(f"{machine}: {command}"):
                         self.assertEqual(sorted(opened - contents), [], "add these to the check's Advice::paths")
                         self.assertEqual(sorted(seen - recorded), [], "add these to the check's Advice::paths")
@@ -222,11 +222,11 @@ class SnapshotContent(Test):
     def test_unreadable_files_are_reported(self):
         guid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0"
         with Lent(m.changed(m.server(), {guid: m.UNREADABLE, "/etc/modules-load.d/large.conf": "x" * (1 << 22) + "\n"})) as directory:
-            archive, told = snapshot("--root", directory, codes=(3,))
+            archive, message = snapshot("--root", directory, codes=(3,))
         listed = members(archive)["/gdrkit-recording"].decode()
         self.assertIn(f"unreadable {guid}\n", listed)
         self.assertIn("unreadable /etc/modules-load.d/large.conf\n", listed)
-        self.assertRegex(told, r"gdrkit snapshot: 2 of \d+ files could not be read: /etc/modules-load\.d/large\.conf, " + re.escape(guid) + "\n")
+        self.assertRegex(message, r"gdrkit snapshot: 2 of \d+ files could not be read: /etc/modules-load\.d/large\.conf, " + re.escape(guid) + "\n")
         with Lent(m.server()) as directory:
             self.assertNotIn("could not be read", snapshot("--root", directory, codes=(0,))[1])
 
@@ -247,12 +247,12 @@ class SnapshotJson(Test):
         path = str(self.file("x.tar"))
         with Lent(m.as_user()) as directory:
             ended = run("gdrkit", "snapshot", "--root", directory, path)
-            read, wanted, size = re.search(r"read (\d+) of (\d+) files; the archive has (\d+) bytes", ended.out).groups()
+            read, total, size = re.search(r"read (\d+) of (\d+) files; the archive has (\d+) bytes", ended.out).groups()
             document, again = self.json_of("snapshot", "--root", directory, "--redact", "--force", path, code=ended.code)
             self.assertEqual(document["schema"], "gdrkit.snapshot/1")
             self.assertEqual((document["root"], document["archive"], document["level"]), (directory, path, "quick"))
             self.assertTrue(document["is_redacted"])
-            self.assertEqual((document["files"], document["files"] + len(document["missed"])), (int(read), int(wanted)))
+            self.assertEqual((document["files"], document["files"] + len(document["missed"])), (int(read), int(total)))
             self.assertEqual(document["bytes"], os.path.getsize(path))
             self.assertEqual((document["exit_code"], again.err), (ended.code, ended.err))
             self.assertEqual(size, str(len(snapshot("--root", directory)[0])))

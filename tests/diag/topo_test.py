@@ -20,7 +20,7 @@ def tree_of(name):
     return NAMED[name]()
 
 
-def look(tree):
+def topology_of(tree):
     """The document of a machine."""
     ended = run_on(tree, "topo", "--json")
     if ended.code not in (0, 3):
@@ -70,14 +70,14 @@ def matrix_of(lines, title):
     return cells
 
 
-def _unasked(name):
+def _without_nvml(name):
     """The machine without NVML's facts."""
     return m.changed(tree_of(name), {nvml.PATH: None})
 
 
 class TopoMachines(Test):
     def test_a_dgx_has_an_adapter_behind_the_switch_of_each_gpu(self):
-        document = look(m.changed(tree_of("dgx-h100-ok"), {"/gdrkit": None}))
+        document = topology_of(m.changed(tree_of("dgx-h100-ok"), {"/gdrkit": None}))
         self.assertEqual(best(document), [(f"mlx5_{i}", "PIX") for i in range(8)])
         for library, word in (("smi", "PIX"), ("nccl", "PIX"), ("nvshmem", "PIX"), ("ucx", "near")):
             self.assertEqual(cell(document, library, "GPU3", "mlx5_3"), word)
@@ -88,7 +88,7 @@ class TopoMachines(Test):
         self.assertTrue(document["distances_are_over_pcie_alone"])
 
     def test_shows_nvlink_of_a_recording_at_any_level(self):
-        document = look(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18))
+        document = topology_of(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18))
         self.assertFalse(document["distances_are_over_pcie_alone"])
         self.assertEqual((cell(document, "smi", "GPU0", "GPU7"), cell(document, "nccl", "GPU0", "GPU7")), ("NV18", "NVL"))
         self.assertEqual(cell(document, "nccl", "GPU0", "mlx5_7"), "PXN", "by GPU7")
@@ -96,10 +96,10 @@ class TopoMachines(Test):
 
     def test_direct_nvlinks_are_counted_by_pair(self):
         tree = with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})
-        self.assertEqual(cell(look(tree), "smi", "GPU0", "GPU1"), "NV4")
+        self.assertEqual(cell(topology_of(tree), "smi", "GPU0", "GPU1"), "NV4")
 
     def test_nvlink_that_was_not_queried_is_unknown_not_absent(self):
-        lines = run_on(_unasked("hgx-node-sys"), "topo", "--as", "all").lines
+        lines = run_on(_without_nvml("hgx-node-sys"), "topo", "--as", "all").lines
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "GPU1"], "SYS*")
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "NODE")
         self.assertEqual(matrix_of(lines, "Distances for NCCL")["GPU0", "NIC0"], "PHB*")
@@ -108,26 +108,26 @@ class TopoMachines(Test):
         self.assertNotIn("*", run_on(with_nvlinks(tree_of("hgx-node-sys")), "topo", "--as", "all").out)
 
     def test_gpu_on_a_cpu_link_reaches_adapters_through_it(self):
-        self.assertEqual(best(look(_unasked("gh200"))), [("mlx5_0", "NODE")])
-        self.assertEqual(best(look(with_nvlinks(tree_of("gh200"), c2c=10))), [("mlx5_0", "P2C")])
+        self.assertEqual(best(topology_of(_without_nvml("gh200"))), [("mlx5_0", "NODE")])
+        self.assertEqual(best(topology_of(with_nvlinks(tree_of("gh200"), c2c=10))), [("mlx5_0", "P2C")])
 
     def test_excludes_adapters_without_an_active_port(self):
         tree = m.changed(tree_of("dgx-h100-ok"), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
-        document = look(tree)
+        document = topology_of(tree)
         self.assertNotIn("mlx5_2", [name for name, _ in best(document)])
         adapter = [d for d in document["devices"] if d["name"] == "mlx5_2"][0]
         self.assertEqual((adapter["usable"], adapter["why"]), ("no", "no port is active"))
 
     def test_nodes_of_one_kind_have_one_hash(self):
-        one = look(tree_of("dgx-h100-ok"))["matching_hash"]
-        self.assertEqual(one, look(tree_of("dgx-h100-acs"))["matching_hash"])
-        self.assertNotEqual(one, look(tree_of("vm-azure-8x"))["matching_hash"])
+        one = topology_of(tree_of("dgx-h100-ok"))["matching_hash"]
+        self.assertEqual(one, topology_of(tree_of("dgx-h100-acs"))["matching_hash"])
+        self.assertNotEqual(one, topology_of(tree_of("vm-azure-8x"))["matching_hash"])
 
 
 class TopoColumns(Test):
     def test_large_matrix_fits_110_columns_with_every_cell(self):
         tree = m.changed(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
-        document = look(tree)
+        document = topology_of(tree)
         lines = run_on(tree, "topo", "--as", "all").lines
         self.assert_fits(lines)
         names = [f"GPU{i}" for i in range(8)] + [f"NIC{i}" for i in range(10)]
@@ -152,7 +152,7 @@ class TopoUnknown(Test):
         tree = tree_of("hgx-node-sys")
         place = [path for path in tree if path.endswith("0000:31:00.0/numa_node")][0]
         tree = m.changed(tree, {place: m.UNREADABLE})
-        document = look(tree)
+        document = topology_of(tree)
         self.assertIsNone(cell(document, "smi", "GPU0", "mlx5_0"))
         self.assertEqual({u["why"] for u in document["unknown"] if u["library"] == "smi"},
                          {place + ": was unreadable when the machine was recorded"})
@@ -163,7 +163,7 @@ class TopoUnknown(Test):
 
     def test_reports_unreadable_ports(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports": m.UNREADABLE})
-        adapter = [d for d in look(tree)["devices"] if d["name"] == "mlx5_0"][0]
+        adapter = [d for d in topology_of(tree)["devices"] if d["name"] == "mlx5_0"][0]
         self.assertEqual(adapter["usable"], "unknown")
         self.assertIn("unknown whether its ports can be used", run_on(tree, "topo").out)
 
@@ -177,10 +177,10 @@ class TopoUnknown(Test):
         self.assertLess(seconds, 30)  # documented as one second; the test machine may be busy
 
     def test_exits_with_3_without_a_device_list(self):
-        document = look({"/etc/hostname": "x\n"})
+        document = topology_of({"/etc/hostname": "x\n"})
         self.assertEqual(document["exit_code"], 3)
         self.assertIn("/sys/bus/pci/devices", document["missing"])
-        self.assertEqual(look(m.changed(m.server(), {"/sys/bus/pci/devices": m.UNREADABLE}))["exit_code"], 3)
+        self.assertEqual(topology_of(m.changed(m.server(), {"/sys/bus/pci/devices": m.UNREADABLE}))["exit_code"], 3)
 
     def test_escapes_hostile_text(self):
         tree = m.changed(m.server(), {m.GPU + "/local_cpulist": "\x1b[2J\n", m.GPU + "/numa_node": "\x1b]0;x\n",
@@ -196,7 +196,7 @@ class TopoNcclFile(Test):
         self.assertEqual(ended.code, 0, ended.err)
         path = self.file("topology.xml")
         path.write_text(ended.out, encoding="ascii")
-        return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
+        return topology_of(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
 
     def test_nccl_file_describes_the_same_topology(self):
         for name in ("dgx-h100-ok", "hgx-a100-cascade", "hgx-node-sys", "epyc-nps4", "vm-azure-8x", "aws-p5-efa"):

@@ -138,7 +138,7 @@ TEST_F(VerbsGather, WorksUnderGuard) {
   EXPECT_EQ(facts.value.devices.size(), 2u);
 }
 
-TEST(VerbsFacts, AreBoundedAndNeverGuessedForRecordings) {
+TEST(VerbsFacts, RecordedFactsAreBoundedAndValidated) {
   const std::string start = R"({"schema":"gdrkit.verbs/1",)";
   std::string many = start + R"("dmabuf_call":true,"devices":[{"name":"a","dmabuf":true})";
   for (std::size_t i = 0; i < most_verbs_devices; ++i) many += R"(,{"name":"a","dmabuf":true})";

@@ -58,8 +58,8 @@ class MemoryTree final : public diag::topology::FileTree {
   [[nodiscard]] std::size_t bytes_returned() const noexcept { return bytes_returned_; }
 
   [[nodiscard]] Directory root() const override { return root_; }
-  [[nodiscard]] int look(const Directory& directory, const std::string& name,
-                         diag::topology::Entry* entry) const override {
+  [[nodiscard]] int find_entry(const Directory& directory, const std::string& name,
+                               diag::topology::Entry* entry) const override {
     const auto file = child(directory, name);
     if (file == nullptr) return ENOENT;
     *entry = file->entry;

@@ -77,9 +77,9 @@ Fact<PathPorts> ports_in_use(const Machine& machine) {
 /// If there is no path between two GPUs, or a GPU and an adapter, adds a finding with the reason and returns false.
 bool has_paths(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return false;
-  const bool knows_adapters = machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent;
+  const bool has_adapter_list = machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent;
   const bool has_pair = machine.gpus.size() > 1;
-  return (has_pair && knows_adapters) || !adapters_or_skip(machine, findings).empty() || has_pair;
+  return (has_pair && has_adapter_list) || !adapters_or_skip(machine, findings).empty() || has_pair;
 }
 
 /// Network functions that are passed through to guests. They are not RDMA devices of this host.

@@ -19,12 +19,12 @@ namespace {
 
 using PortCheck = std::function<void(const Adapter&, const std::string& port_directory, const std::string& subject)>;
 
-void for_each_port(const Machine& machine, Findings& findings, const PortCheck& look) {
+void for_each_port(const Machine& machine, Findings& findings, const PortCheck& check) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
     const auto ports = machine.view.names(adapter.directory + "/ports");
     if (!ports.is_found()) findings.add(State::unknown, adapter.name, ports.reason);
     for (const std::string& port : ports.value)
-      look(adapter, adapter.directory + "/ports/" + port, adapter.name + ":" + port);
+      check(adapter, adapter.directory + "/ports/" + port, adapter.name + ":" + port);
   }
 }
 
@@ -47,12 +47,12 @@ std::map<std::string, std::string> best_adapters(const Machine& machine) {
   const auto& facts = topology_of(machine);
   const std::vector<bool> all(facts.tree.adapters.size(), true);
   const auto matching = topology::match_adapters(facts.tree, facts.nccl, all);
-  std::map<std::string, std::string> wanted;
+  std::map<std::string, std::string> adapters;
   for (std::size_t gpu = 0; gpu < matching.gpus.size(); ++gpu) {
     const auto& best = matching.gpus[gpu].adapter;
-    if (best.has_value()) wanted.emplace(facts.tree.adapters[*best].name, facts.tree.gpus[gpu].name);
+    if (best.has_value()) adapters.emplace(facts.tree.adapters[*best].name, facts.tree.gpus[gpu].name);
   }
-  return wanted;
+  return adapters;
 }
 
 /// Whether a variable names the adapter: "=mlx5_0:1,mlx5_1". What "^" excludes is not named.
@@ -70,7 +70,7 @@ std::string naming_variable(const Environment& environment, const std::string& a
 }  // namespace
 
 void check_nic_state(const Machine& machine, Findings& findings) {
-  std::optional<std::map<std::string, std::string>> wanted;  // computed only if a port is not active
+  std::optional<std::map<std::string, std::string>> nearest;  // computed only if a port is not active
   const Environment environment(machine.view);
   for_each_port(machine, findings,
                 [&](const Adapter& adapter, const std::string& directory, const std::string& subject) {
@@ -80,10 +80,10 @@ void check_nic_state(const Machine& machine, Findings& findings) {
                   const std::string text =
                       "state " + state.value + ", link " + (physical.is_found() ? physical.value : "unknown");
                   if (state.value.find("ACTIVE") != std::string::npos) return findings.add(State::ok, subject, text);
-                  if (!wanted.has_value()) wanted = best_adapters(machine);
-                  const auto gpu = wanted->find(adapter.name);
+                  if (!nearest.has_value()) nearest = best_adapters(machine);
+                  const auto gpu = nearest->find(adapter.name);
                   const std::string variable = naming_variable(environment, adapter.name);
-                  const bool is_needed = gpu != wanted->end() || !variable.empty();
+                  const bool is_needed = gpu != nearest->end() || !variable.empty();
                   const bool is_initialising = state.value.find("INIT") != std::string::npos;
                   findings.add(!is_needed        ? State::info
                                : is_initialising ? State::fail
@@ -261,8 +261,8 @@ void check_nic_counters(const Machine& machine, Findings& findings) {
     if (counter.value == 0) continue;
     port.text += (port.text.empty() ? "" : ", ") + name.counter +
                  cli::format(" %llu", static_cast<unsigned long long>(counter.value));
-    const bool tells_of_link = name.counter == "link_downed" || name.counter == "link_error_recovery";
-    port.is_bad = port.is_bad || (tells_of_link && counter.value > usual_downs);
+    const bool is_link_counter = name.counter == "link_downed" || name.counter == "link_error_recovery";
+    port.is_bad = port.is_bad || (is_link_counter && counter.value > usual_downs);
   }
   for (const auto& [subject, port] : ports) {
     findings.add(port.is_bad         ? State::warn

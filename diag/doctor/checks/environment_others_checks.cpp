@@ -73,15 +73,15 @@ void check_env_nvshmem(const Machine& machine, Findings& findings) {
     findings.add(State::fail, name, described(*setting) + " has no effect without NVSHMEM_ENABLE_NIC_PE_MAPPING=1");
   }
   const Setting* prefix = environment->find("NVSHMEM_HCA_PREFIX");
-  const std::string wanted = prefix == nullptr ? "mlx5" : prefix->value;
-  const bool has_any =
-      std::ranges::any_of(machine.adapters, [&](const Adapter& adapter) { return adapter.name.starts_with(wanted); });
-  const bool is_exclusion = !wanted.empty() && wanted.front() == '^';
+  const std::string name_prefix = prefix == nullptr ? "mlx5" : prefix->value;
+  const bool has_any = std::ranges::any_of(
+      machine.adapters, [&](const Adapter& adapter) { return adapter.name.starts_with(name_prefix); });
+  const bool is_exclusion = !name_prefix.empty() && name_prefix.front() == '^';
   const bool is_used = !environment->of(CommLibrary::nvshmem).empty();
   if (!machine.adapters.empty() && !has_any && !is_exclusion && (prefix != nullptr || is_used)) {
     findings.add(prefix != nullptr ? State::fail : State::warn, "NVSHMEM_HCA_PREFIX",
                  (prefix != nullptr ? described(*prefix) : std::string("not set")) + ": no adapter name begins with '" +
-                     wanted + "'; found " + machine.adapters.front().name,
+                     name_prefix + "'; found " + machine.adapters.front().name,
                  "export NVSHMEM_HCA_PREFIX=" + machine.adapters.front().name.substr(
                                                     0, machine.adapters.front().name.find_first_of("_0123456789")));
   }
@@ -145,8 +145,8 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
   if (transports != nullptr && !transports->value.empty()) {
     const bool is_exclusion = transports->value.front() == '^';
     const auto words = listed(transports->value.substr(is_exclusion ? 1 : 0));
-    const auto has = [&](std::initializer_list<std::string_view> wanted) {
-      return std::ranges::any_of(words, [&](const std::string& word) { return is_one_of(word, wanted); });
+    const auto has = [&](std::initializer_list<std::string_view> names) {
+      return std::ranges::any_of(words, [&](const std::string& word) { return is_one_of(word, names); });
     };
     const bool has_rdma = std::ranges::any_of(words, is_rdma_transport);
     if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {

@@ -113,10 +113,10 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
     sighting.last_seconds = message.microseconds / 1'000'000;
   }
   for (const auto& [key, sighting] : seen) {
-    const auto& [said, number] = key;
-    std::string address = said;  // the driver omits the function
+    const auto& [logged, number] = key;
+    std::string address = logged;  // the driver omits the function
     for (const PciDevice& gpu : machine.gpus) {
-      if (gpu.address == said + ".0") address = gpu.address;
+      if (gpu.address == logged + ".0") address = gpu.address;
     }
     const auto* fault = std::ranges::find_if(faults, [n = number](const Xid& x) { return x.number == n; });
     const bool is_fault = fault != std::end(faults);

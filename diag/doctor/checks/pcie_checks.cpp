@@ -101,10 +101,11 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
   const auto own = std::ranges::find_if(machine.adapters,
                                         [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
   if (own == machine.adapters.end()) return "";
-  const std::string wanted = image(*own);
-  if (wanted.find_first_not_of("0:") == std::string::npos) return "";
+  const std::string own_image = image(*own);
+  if (own_image.find_first_not_of("0:") == std::string::npos) return "";
   for (const Adapter& adapter : machine.adapters) {
-    if (!adapter.pci.address.empty() && bus(adapter.pci.address) != bus(device.address) && image(adapter) == wanted) {
+    if (!adapter.pci.address.empty() && bus(adapter.pci.address) != bus(device.address) &&
+        image(adapter) == own_image) {
       return adapter.name;
     }
   }

@@ -67,7 +67,7 @@ std::string clock_text() {
   return cli::format("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
-void print_look(double seconds, const Growth& growth) {
+void print_poll(double seconds, const Growth& growth) {
   const std::string clock = clock_text();
   if (growth.is_empty()) std::printf("%s ok   no counter grew\n", clock.c_str());
   for (const Grown& one : growth.grown) {
@@ -91,7 +91,7 @@ void print_look(double seconds, const Growth& growth) {
 }
 
 void print_end(const WatchSum& sum) {
-  std::printf("%s in %.1f s: ", cli::counted(sum.looks, "poll").c_str(), sum.seconds);
+  std::printf("%s in %.1f s: ", cli::counted(sum.polls, "poll").c_str(), sum.seconds);
   if (sum.code() == cli::ExitCode::ok) std::printf("no error counter grew");
   const char* separator = "";
   for (const auto& [name, by] : sum.errors) {
@@ -165,7 +165,7 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   WatchSum sum;
   const double start = now_seconds();
   double last = start;
-  while (plan.count == 0 || sum.looks < static_cast<unsigned>(plan.count)) {
+  while (plan.count == 0 || sum.polls < static_cast<unsigned>(plan.count)) {
     if (signals.wait_until(last + plan.seconds)) break;
     const Machine machine(view);
     Counters after = read_counters(machine);
@@ -175,12 +175,12 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     std::erase_if(growth.vanished, [&](const std::string& device) {
       return view.presence("/sys/bus/pci/devices/" + device) == Outcome::found;
     });
-    ++sum.looks;
+    ++sum.polls;
     sum_up(growth, &sum);
     if (plan.is_json) {
-      print_watch_look_json(sum.looks, now - last, growth);
+      print_watch_poll_json(sum.polls, now - last, growth);
     } else {
-      print_look(now - last, growth);
+      print_poll(now - last, growth);
     }
     std::fflush(stdout);
     before = std::move(after);

@@ -51,7 +51,7 @@ struct WatchPlan {
 
 /// Totals over all polls.
 struct WatchSum {
-  unsigned looks = 0;
+  unsigned polls = 0;
   double seconds = 0;
   std::map<CounterName, std::uint64_t> errors;
   std::set<std::string> vanished;
@@ -67,7 +67,7 @@ struct WatchSum {
 [[nodiscard]] cli::ExitCode watch(const MachineView& view, const WatchPlan& plan);
 
 void print_watch_start_json(const Counters& counters);
-void print_watch_look_json(unsigned look, double seconds, const Growth& growth);
+void print_watch_poll_json(unsigned poll, double seconds, const Growth& growth);
 void print_watch_end_json(const WatchSum& sum);
 
 }  // namespace gdrkit::diag::doctor

@@ -28,8 +28,8 @@ void print_watch_start_json(const Counters& counters) {
   print_line({{"event", "start"}, {"counters", counters.counters.size()}, {"devices", devices_of(counters)}});
 }
 
-void print_watch_look_json(unsigned look, double seconds, const Growth& growth) {
-  cli::Json json = {{"event", "look"}, {"look", look}, {"seconds", seconds}};
+void print_watch_poll_json(unsigned poll, double seconds, const Growth& growth) {
+  cli::Json json = {{"event", "look"}, {"look", poll}, {"seconds", seconds}};
   json["grown"] = cli::json_list(growth.grown, [&](const Grown& one) {
     cli::Json grown = name_json(one.name);
     grown["kind"] = name_of(one.kind);
@@ -49,7 +49,7 @@ void print_watch_look_json(unsigned look, double seconds, const Growth& growth) 
 }
 
 void print_watch_end_json(const WatchSum& sum) {
-  cli::Json json = {{"event", "end"}, {"looks", sum.looks}, {"seconds", sum.seconds}, {"errors", cli::Json::array()}};
+  cli::Json json = {{"event", "end"}, {"looks", sum.polls}, {"seconds", sum.seconds}, {"errors", cli::Json::array()}};
   for (const auto& [name, by] : sum.errors) {
     cli::Json error = name_json(name);
     error["by"] = by;

@@ -11,14 +11,14 @@ DMABUF = {"gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}  # checks th
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so."
 OTHER = {LIBRARIES + "1": m.Link("libnvidia-ml.so.535.54.03"), LIBRARIES + "535.54.03": ""}
-UNASKED = {"cuda.version", "gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "gpu.cc", "nvl.state",
+NVML_CHECKS = {"cuda.version", "gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "gpu.cc", "nvl.state",
            "nvl.fabric", "nvl.imex", "bar1.free"}  # facts from NVML only
 PARAMS, OWNERS, REFCOUNT = (f"/proc/driver/gdrdrv/{name}" for name in ("params", "owners", "nv_get_pages_refcount"))
 GONE, GDRAPI = {"/sys/module/gdrdrv": None, "/proc/driver/gdrdrv": None}, "/usr/local/lib/libgdrapi.so.2.5"
 OTHERS = {"gdr.version", "gdr.persist", "gdr.leak"}
 GONE_CHECKS = OTHERS | {"gdr.flavour"}
 KO, CLOSED = "/lib/modules/6.8.0-45-generic/updates/dkms/gdrdrv.ko", {NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}
-SAYS = "gdrdrv:gdrdrv_init:loading gdrdrv version 2.4.1 built for {0} NVIDIA driver"
+LOAD_MESSAGE = "gdrdrv:gdrdrv_init:loading gdrdrv version 2.4.1 built for {0} NVIDIA driver"
 BOOT = m.SECURE_BOOT
 ON = {BOOT: bytes((6, 0, 0, 0, 1))}
 NO_GDRDRV = {"/sys/module/gdrdrv": None}
@@ -27,11 +27,11 @@ SETTING = "/lib/modprobe.d/10-unsupported-modules.conf"
 GDRDRV = {"gdr.module", "gdr.version"}
 
 CASES = {
-    "drv.match": [(OTHER, "warn", set()), ({**OTHER, nvml.PATH: None}, "fail", UNASKED),
-                  ({nvml.PATH: nvml.no_answer("nvmlInit_v2: NVML_ERROR_LIB_RM_VERSION_MISMATCH")}, "fail", UNASKED),
-                  ({nvml.PATH: None}, "ok", UNASKED),
-                  ({nvml.PATH: None, LIBRARIES + "1": None}, "unknown", UNASKED),
-                  ({nvml.PATH: None, LIBRARIES + "1": m.Link("libnvidia-ml.so"), LIBRARIES[:-1]: ""}, "unknown", UNASKED),
+    "drv.match": [(OTHER, "warn", set()), ({**OTHER, nvml.PATH: None}, "fail", NVML_CHECKS),
+                  ({nvml.PATH: nvml.unavailable("nvmlInit_v2: NVML_ERROR_LIB_RM_VERSION_MISMATCH")}, "fail", NVML_CHECKS),
+                  ({nvml.PATH: None}, "ok", NVML_CHECKS),
+                  ({nvml.PATH: None, LIBRARIES + "1": None}, "unknown", NVML_CHECKS),
+                  ({nvml.PATH: None, LIBRARIES + "1": m.Link("libnvidia-ml.so"), LIBRARIES[:-1]: ""}, "unknown", NVML_CHECKS),
                   ({"/sys/module/nvidia/version": "580.95.05\n"}, "warn", set()),
                   ({"/sys/module/nvidia/version": m.UNREADABLE}, "unknown", set())],
     "drv.loaded": [
@@ -63,8 +63,8 @@ CASES = {
                     ({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
                      {"drv.loaded", "drv.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}),
                     ({PARAMS: "Version: 2.4\nUse persistent mapping: yes\n"}, "skip", set()),
-                    ({PARAMS: None, "/gdrkit/kernel_log": m.kernel_log(SAYS.format("proprietary"))}, "warn", {"gdr.persist"}),
-                    ({PARAMS: None, "/gdrkit/kernel_log": m.kernel_log(SAYS.format("proprietary"), SAYS.format("opensource"))}, "ok",
+                    ({PARAMS: None, "/gdrkit/kernel_log": m.kernel_log(LOAD_MESSAGE.format("proprietary"))}, "warn", {"gdr.persist"}),
+                    ({PARAMS: None, "/gdrkit/kernel_log": m.kernel_log(LOAD_MESSAGE.format("proprietary"), LOAD_MESSAGE.format("opensource"))}, "ok",
                      {"gdr.persist"}),
                     ({**GONE, KO: elf.module(version="2.4", description="GDRCopy kernel-mode driver built for opensource NVIDIA driver")},
                      "ok", {"gdr.module"} | OTHERS),

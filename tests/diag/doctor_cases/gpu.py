@@ -48,7 +48,7 @@ CASES = {
                      ({PATH: None}, "unknown", PROBED - {"cuda.version"}),
                      ({PATH: BAD}, "unknown", PROBED - {"cuda.version"}),
                      ({PATH: "{"}, "unknown", PROBED - {"cuda.version"}),
-                     ({PATH: nvml.no_answer()}, "unknown", PROBED - {"cuda.version"}),
+                     ({PATH: nvml.unavailable()}, "unknown", PROBED - {"cuda.version"}),
                      ({PATH: nvml.document([])}, "ok", PROBED - {"cuda.version", "gpu.cc", "drv.match"})],
     "gpu.class": [(first(cuda_rdma=False), "warn", set()),
                   (first(cuda_rdma=nvml.failed("CUDA_ERROR_NO_DEVICE", "cuInit")), "ok", set()),

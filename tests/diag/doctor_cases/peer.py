@@ -21,7 +21,7 @@ FILES_ALONE = {verbs.PATH: None}
 NO_MODULE = {"peer.any", "peer.conflict", "peer.params", "peer.symbols", "peer.autoload"}
 
 
-def _answers(**devices):
+def _verbs_facts(**devices):
     return {verbs.PATH: verbs.document(**devices)}
 
 
@@ -83,12 +83,12 @@ CASES = {
         ({**FILES_ALONE, m.VERBS: None, DIRECTORY: BAD, DIRECTORY + "/libibverbs.so.1": None}, "unknown", {"drv.match"}),
         # libibverbs' result takes precedence over the files
         ({m.VERBS: elf.library("a@B")}, "ok", set()),
-        (_answers(mlx5_0=True, mlx5_1=False), "info", set()),
-        ({**_answers(mlx5_0=True, mlx5_1=False), "/sys/module/nvidia_peermem": None, "/etc/modules-load.d": None}, "warn", NO_MODULE),
-        (_answers(mlx5_0=verbs.TOO_OLD, mlx5_1=verbs.TOO_OLD), "warn", set()),
-        (_answers(mlx5_0=True, mlx5_1=verbs.REFUSED), "unknown", set()),
-        (_answers(mlx5_0=True), "unknown", set()),
-        ({verbs.PATH: verbs.no_answer()}, "ok", set()),
+        (_verbs_facts(mlx5_0=True, mlx5_1=False), "info", set()),
+        ({**_verbs_facts(mlx5_0=True, mlx5_1=False), "/sys/module/nvidia_peermem": None, "/etc/modules-load.d": None}, "warn", NO_MODULE),
+        (_verbs_facts(mlx5_0=verbs.TOO_OLD, mlx5_1=verbs.TOO_OLD), "warn", set()),
+        (_verbs_facts(mlx5_0=True, mlx5_1=verbs.REFUSED), "unknown", set()),
+        (_verbs_facts(mlx5_0=True), "unknown", set()),
+        ({verbs.PATH: verbs.unavailable()}, "ok", set()),
         ({verbs.PATH: "{"}, "unknown", set()),
         ({verbs.PATH: BAD}, "ok", set())],
     "dmabuf.p2pdma": [

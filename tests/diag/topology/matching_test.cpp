@@ -95,7 +95,7 @@ std::string chosen(const WrittenMachine& machine, const NvLinks& links = {}) {
   return chosen(tree, match(tree, links));
 }
 
-TEST(Matching, GivesEachGpuTheAdapterOfItsSwitch) {
+TEST(Matching, AssignsEachGpuTheAdapterOfItsSwitch) {
   EXPECT_EQ(chosen(*two_sockets()), "n0:PIX n1:PIX");
   EXPECT_EQ(chosen(*cascade()), "n1:PIX n0:PXB");
   EXPECT_EQ(chosen(*workstation()), "n0:PHB n0:PHB");
