@@ -282,20 +282,20 @@ def measure(nvcc, rounds):
 
 def report(times, launches):
     ways = list(launches)
-    is_met = True
+    is_within_limit = True
     print(f"{'operation':52}{'C++, ns':>10}" + "".join(f"{way + ' / C++':>16}" for way in ways[1:]))
     for operation in OPERATIONS:
         own = times[operation, ways[0]]
         line = f"{operation:52}{statistics.median(own):10.1f}"
         for way in ways[1:]:
             ratios = [taken / base for taken, base in zip(times.get((operation, way), []), own)]
-            is_met = is_met and (not ratios or operation == NO_LIMIT or statistics.median(ratios) <= LIMIT)
+            is_within_limit = is_within_limit and (not ratios or operation == NO_LIMIT or statistics.median(ratios) <= LIMIT)
             line += f"{statistics.median(ratios):16.3f}" if ratios else f"{'-':>16}"
         print(line)
     print(f"{'launch by the host, in us':52}{statistics.median(launches[ways[0]]):10.1f}"
           + "".join(f"{statistics.median(launches[way]):16.1f}" for way in ways[1:]))
-    print(f"at most {LIMIT:.2f} times the time of C++: {'yes' if is_met else 'no'} (median of {len(own)} rounds)")
-    return is_met
+    print(f"at most {LIMIT:.2f} times the time of C++: {'yes' if is_within_limit else 'no'} (median of {len(own)} rounds)")
+    return is_within_limit
 
 
 def main():
@@ -306,8 +306,8 @@ def main():
     with shmem.init(timeout=60):
         if shmem.n_pes() > 2 or shmem.info().is_emulated:
             raise SystemExit("needs one PE on a GPU, or two PEs on two GPUs")
-        is_met = measure(options.nvcc, options.rounds)
-    raise SystemExit(0 if is_met else 1)
+        is_within_limit = measure(options.nvcc, options.rounds)
+    raise SystemExit(0 if is_within_limit else 1)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ void check_documents(const CommandLine& line) {
   }
 }
 
-void ask_for_emulation(const CommandLine& line) {
+void request_emulation(const CommandLine& line) {
   for (const Option& option : line.options) {
     const auto* const value = std::get_if<std::string*>(&option.target);
     if (value == nullptr || std::string(option.long_name) != "backend") continue;
@@ -62,7 +62,7 @@ std::optional<ExitCode> parse(const CommandLine& line, Front front, int argc, ch
   if (front == Front::table) throw CommandLine(whole);
   const auto ended = front == Front::gdrcopy ? parse_gdrcopy(whole, argc, argv) : parse_gdrkit(whole, argc, argv);
   if (ended) return ended;
-  if (is_emulated) ask_for_emulation(whole);
+  if (is_emulated) request_emulation(whole);
   check_documents(whole);
   return std::nullopt;
 }

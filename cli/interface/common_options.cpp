@@ -19,17 +19,17 @@ void set(const char* name, const std::string& value) {
 
 }  // namespace
 
-void check_copy_kernel(const std::string& wanted) {
+void check_copy_kernel(const std::string& requested) {
   std::string names;
   int is_usable = 0;
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
-    if (wanted == name) {
+    if (requested == name) {
       if (is_usable != 0) return;
       cannot_run(format("this CPU does not support the copy kernel '%s'; gdrkit info lists the supported ones", name));
     }
     names += std::string(names.empty() ? "" : ", ") + name;
   }
-  reject(format("unknown copy kernel '%s'; use one of %s", wanted.c_str(), names.c_str()));
+  reject(format("unknown copy kernel '%s'; use one of %s", requested.c_str(), names.c_str()));
 }
 
 Option json_option(DocumentOption* target, const std::string& schema) {

@@ -24,7 +24,7 @@ void add_common_options(CommandLine* line, CommonOptions* options);
 [[nodiscard]] Option json_option(DocumentOption* target, const std::string& schema);
 
 /// Throws like apply().
-void check_copy_kernel(const std::string& wanted);
+void check_copy_kernel(const std::string& requested);
 
 /// Exports --backend and --copy-kernel to this process's environment, where the drop-in library reads them. Throws
 /// Failure: usage for an unknown copy kernel, cannot_run for one that this CPU does not support.

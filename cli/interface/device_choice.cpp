@@ -36,16 +36,16 @@ std::string find_device_node() {
 
 }  // namespace
 
-void check_backend(const std::string& wanted) {
+void check_backend(const std::string& requested) {
   std::vector<std::string> names;
   gdrkit_backend_report report{};
   report.struct_size = sizeof(report);
   for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
-    if (wanted == report.name) return;
+    if (requested == report.name) return;
     names.emplace_back(report.name);
     report.struct_size = sizeof(report);
   }
-  reject("unknown backend '" + wanted + "' (GDRKIT_BACKEND)" + did_you_mean(wanted, names) + "; use one of " +
+  reject("unknown backend '" + requested + "' (GDRKIT_BACKEND)" + did_you_mean(requested, names) + "; use one of " +
          joined(names, ", "));
 }
 

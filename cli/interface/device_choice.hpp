@@ -26,7 +26,7 @@ struct GpuFacts {
 };
 
 /// Throws Failure(usage) with the list of backends if the name is unknown. Probes backends, but not CUDA.
-void check_backend(const std::string& wanted);
+void check_backend(const std::string& requested);
 
 /// Initializes CUDA in the calling process if it is installed. Throws Failure(usage) if the environment contains an
 /// unknown backend or copy kernel, and cannot_run for a copy kernel that this CPU does not support.

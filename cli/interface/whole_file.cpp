@@ -88,8 +88,8 @@ void check_can_write(const std::string& path) {
   struct stat status {};
   const bool is_there = ::stat(target.c_str(), &status) == 0;
   if (is_there && S_ISDIR(status.st_mode)) reject(cannot(path, EISDIR));
-  const std::string& asked = is_there && !S_ISREG(status.st_mode) ? target : directory_of(target);
-  if (::access(asked.c_str(), W_OK) != 0) reject(cannot(path, errno));
+  const std::string& checked = is_there && !S_ISREG(status.st_mode) ? target : directory_of(target);
+  if (::access(checked.c_str(), W_OK) != 0) reject(cannot(path, errno));
 }
 
 bool are_one_file(const std::string& path, const std::string& other) {

@@ -106,12 +106,12 @@ class OtherShells(Test):
     def test_fish(self):
         self.check("fish", "--no-execute")
         script = run("gdrkit", "completion", "fish").out
-        for words, wanted in (("gdrkit copyl", ["copylat"]), ("gdrkit env n", ["nccl", "nvshmem"]),
+        for words, expected in (("gdrkit copyl", ["copylat"]), ("gdrkit env n", ["nccl", "nvshmem"]),
                               ("gdrkit copylat --allocation cu", ["cuMemAlloc", "cuMemCreate"]),
                               ("gdrcopy_copylat -a cuMemA", ["cuMemAlloc"])):
             ended = subprocess.run(["fish", "--no-config", "-c", f"source -; complete -C '{words}'"], input=script,
                                    capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual([line.split("\t")[0] for line in ended.stdout.splitlines()], wanted, ended.stderr)
+            self.assertEqual([line.split("\t")[0] for line in ended.stdout.splitlines()], expected, ended.stderr)
 
     def test_rejects_unknown_shells(self):
         self.assert_rejected(["completion"], [(words, "bash, zsh or fish") for words in ((), ("tcsh",), ("bash", "zsh"))])

@@ -41,7 +41,7 @@ TEST(NumaOptions, AreReadAsNodesOfThisMachine) {
   EXPECT_EQ(pair.pair.memory_node, 4);
 }
 
-TEST(NumaOptions, ListTheExistingNodesIfGivenOthers) {
+TEST(NumaOptions, ListTheExistingNodesIfOthersAreRequested) {
   expect_rejected("2", two_nodes, "NUMA node 2 has no CPUs or does not exist; nodes with CPUs: 0-1");
   expect_rejected("4", four_nodes, "nodes with CPUs: 0-2");  // node 4 has only memory
   expect_rejected("2", four_nodes, "NUMA node 2 has no memory or does not exist; nodes with memory: 0-1,4");
@@ -73,7 +73,7 @@ class Machine final : public platform::PlacementCalls {
   }
 };
 
-TEST(NumaOptions, FailIfTheGivenNodesAreUnavailable) {
+TEST(NumaOptions, FailIfTheRequestedNodesAreUnavailable) {
   Machine machine;
   machine.forbidden_memory = 1;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
@@ -82,17 +82,17 @@ TEST(NumaOptions, FailIfTheGivenNodesAreUnavailable) {
   EXPECT_THAT(place_apart, throws_failure(ExitCode::cannot_run, HasSubstr("--numa 0:1: cannot bind to these nodes")));
 }
 
-TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
+TEST(NumaSweep, MeasuresEveryPairInEveryRoundAndKeepsTheirValuesApart) {
   Machine machine;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
-  int visits = 0;
+  int calls = 0;
   const measure::NumaSweep sweep = measure::sweep_nodes(
       &placement, {{"a", "to_device", 64, "us", true, 10}, {"b", "from_device", 64, "us", true, 20}}, [&] {
-        ++visits;
+        ++calls;
         const double value = (machine.cpu >= 6 ? 10 : 0) + machine.memory;
         return std::vector<double>{value, 100 + value};
       });
-  EXPECT_EQ(visits, 4 * measure::numa_rounds);
+  EXPECT_EQ(calls, 4 * measure::numa_rounds);
   ASSERT_EQ(sweep.series.size(), 2u);
   EXPECT_EQ(sweep.series[0].id, "numa_copy_to_device_64");
   EXPECT_EQ(sweep.series[0].x_name, "cpu_node");

@@ -149,8 +149,8 @@ class Sizes(Test):
                     number = ("-n", "1") if name == "run" and option != "number" else ()
                     needed = number + NEEDED.get((tool, option), ()) + (("--", "true") if name == "run" else ())
                     # Without a GPU, so that accepted arguments start no measurement.
-                    codes = [run("gdrkit", name, *part, *words.get(name, ()), *given, *needed, environment={"CUDA_VISIBLE_DEVICES": ""}).code
-                             for given in ((), (f"--{option}=0",))]
+                    codes = [run("gdrkit", name, *part, *words.get(name, ()), *extra, *needed, environment={"CUDA_VISIBLE_DEVICES": ""}).code
+                             for extra in ((), (f"--{option}=0",))]
                     found += 1
                     self.assertEqual(codes[1] == 2, (tool, option) not in ZERO_HAS_A_MEANING, (tool, option))
                     self.assertTrue(codes[0] != 2 or (tool, option) in REQUIRED, (tool, option, "is refused for another reason"))
