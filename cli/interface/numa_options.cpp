@@ -103,7 +103,7 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind == NumaChoice::Kind::keep) return placement->keep();
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
-  if (!placed.is_as_wanted()) {
+  if (!placed.is_as_requested()) {
     const std::string cause = placed.notes.empty() ? placed.line() : joined(placed.notes, "; ");
     cannot_run(format("--numa %d:%d: cannot bind to these nodes: %s; use --numa auto or --no-bind",
                       choice.pair.cpu_node, choice.pair.memory_node, cause.c_str()));

@@ -37,7 +37,7 @@ void measure_pair(const Pair& pair, platform::Placement* placement, std::map<Pai
                   Values* values, const std::function<std::vector<double>()>& measure) {
   if (refused->count(pair) != 0) return;
   const platform::Placed placed = placement->on({pair.first, pair.second});
-  if (!placed.is_as_wanted()) {
+  if (!placed.is_as_requested()) {
     values->erase(pair);
     (*refused)[pair] = placed.line();
     return;

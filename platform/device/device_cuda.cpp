@@ -77,7 +77,7 @@ base::Result<Allocation> CudaDevice::allocate(AllocationKind kind, std::size_t s
   if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes; use a size of at least 1");
   if (size_bytes > largest_size)
     return base::fail(ENOMEM, "cannot allocate %zu bytes: the size exceeds the address space of a GPU", size_bytes);
-  const RelaxedCaptureScope beside_captures(calls_);
+  const RelaxedCaptureScope outside_captures(calls_);
   if (kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable) return allocate_vmm(kind, size_bytes);
   return allocate_simple(kind, size_bytes);
 }

@@ -100,7 +100,7 @@ base::Result<double> CudaDevice::elapsed_ms(Event begin, Event end) noexcept {
 
 base::Result<Module> CudaDevice::load_module(const void* image) noexcept {
   if (image == nullptr) return base::fail(EINVAL, "cannot load GPU code: the image is empty");
-  const RelaxedCaptureScope beside_captures(calls_);
+  const RelaxedCaptureScope outside_captures(calls_);
   void* module = nullptr;
   auto loaded = call_if_there("cuModuleLoadData", calls_.module_load_data, &module, image);
   if (!loaded) return base::pass(loaded);
@@ -120,7 +120,7 @@ base::Result<Function> CudaDevice::get_function(Module module, const char* name)
 }
 
 base::Status CudaDevice::load_function(Function function) noexcept {
-  const RelaxedCaptureScope beside_captures(calls_);
+  const RelaxedCaptureScope outside_captures(calls_);
   return call_if_there("cuFuncLoad", calls_.func_load, as_pointer(function.handle));
 }
 

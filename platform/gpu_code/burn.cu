@@ -37,7 +37,7 @@ extern "C" __global__ void gdrkit_burn(const BurnParameters parameters) {
   }
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   *reinterpret_cast<std::uint64_t*>(parameters.passes) = passes;
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace gdrkit::platform

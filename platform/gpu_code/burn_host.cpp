@@ -43,7 +43,7 @@ void play(const BurnParameters& parameters, LaunchShape) noexcept {
     ::sched_yield();
   }
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(parameters.passes)).store(passes, std::memory_order_relaxed);
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ __device__ inline std::uint32_t arrive(std::uint32_t* count) {
   return before + 1;
 }
 
-__device__ inline void tell_end(std::uint64_t address, KernelEnd end) {
+__device__ inline void report_end(std::uint64_t address, KernelEnd end) {
   store_release(address, static_cast<std::uint32_t>(end));
 }
 

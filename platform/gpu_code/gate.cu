@@ -11,7 +11,7 @@ extern "C" __global__ void gdrkit_gate(const GateParameters parameters) {
   // acquire: later work in the stream may read what the CPU wrote before it opened the gate
   const KernelEnd end =
       wait_for(load_acquire, parameters.flag, parameters.limit_ns, [](std::uint32_t word) { return word != 0; });
-  tell_end(parameters.end, end == KernelEnd::running ? KernelEnd::finished : end);
+  report_end(parameters.end, end == KernelEnd::running ? KernelEnd::finished : end);
 }
 
 }  // namespace gdrkit::platform

@@ -12,7 +12,7 @@ base::Status check(const GateParameters&, LaunchShape, unsigned) noexcept { retu
 void play(const GateParameters& parameters, LaunchShape) noexcept {
   const KernelEnd end =
       wait_for(load_acquire, parameters.flag, parameters.limit_ns, [](std::uint32_t word) { return word != 0; });
-  tell_end(parameters.end, end == KernelEnd::running ? KernelEnd::finished : end);
+  report_end(parameters.end, end == KernelEnd::running ? KernelEnd::finished : end);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ inline std::uint32_t load_acquire(std::uint64_t address) noexcept {
 inline void store_release(std::uint64_t address, std::uint32_t value) noexcept {
   std::atomic_ref(*reinterpret_cast<std::uint32_t*>(address)).store(value, std::memory_order_release);
 }
-inline void tell_end(std::uint64_t address, KernelEnd end) noexcept {
+inline void report_end(std::uint64_t address, KernelEnd end) noexcept {
   store_release(address, static_cast<std::uint32_t>(end));
 }
 

@@ -15,7 +15,7 @@ __device__ inline void count(std::uint64_t address, std::uint64_t LitmusResult::
 template <class Group>
 __device__ inline void run_litmus(const LitmusParameters& parameters, Group group, unsigned instance) {
   const LitmusResult found = LitmusWork<Group>(parameters, group, instance).run();
-  count(parameters.result, &LitmusResult::looks, found.looks);
+  count(parameters.result, &LitmusResult::reads, found.reads);
   count(parameters.result, &LitmusResult::raced, found.raced);
   count(parameters.result, &LitmusResult::broken, found.broken);
   count(parameters.result, &LitmusResult::expired, found.expired);

@@ -44,7 +44,7 @@ void play(const LitmusParameters& parameters, LaunchShape shape) noexcept {
   auto* const result = reinterpret_cast<LitmusResult*>(parameters.result);
   for (unsigned instance = 0; instance < groups; ++instance) {
     const LitmusResult found = LitmusWork<shmem::ThreadGroup>(parameters, shmem::thread(), instance).run();
-    result->looks += found.looks;
+    result->reads += found.reads;
     result->raced += found.raced;
     result->broken += found.broken;
     result->expired += found.expired;

@@ -28,9 +28,9 @@ enum class LitmusMistake : std::uint32_t {
 
 /// Zeroed before the launch.
 struct LitmusResult {
-  std::uint64_t looks;    ///< of the reader
-  std::uint64_t raced;    ///< number of looks that saw a new value
-  std::uint64_t broken;   ///< number of looks that saw a forbidden value
+  std::uint64_t reads;    ///< of the reader
+  std::uint64_t raced;    ///< number of reads that saw a new value
+  std::uint64_t broken;   ///< number of reads that saw a forbidden value
   std::uint64_t expired;  ///< waits that exceeded the state's limit
 };
 

@@ -43,7 +43,7 @@ class LitmusWork {
   static constexpr unsigned result_at = 64;  // for store_buffering: whether the other PE saw an old word
   static constexpr unsigned local_at = 80;   // target of the get; for store_buffering this PE's result
   static constexpr unsigned data_words = 8;
-  static constexpr unsigned looks_per_clock = 1024;
+  static constexpr unsigned reads_per_clock = 1024;
 
   GDRKIT_SHMEM_FUNCTION std::uint64_t* of_instance(unsigned instance) const {
     return reinterpret_cast<std::uint64_t*>(parameters_.words + litmus_stride_bytes * instance);
@@ -131,14 +131,14 @@ class LitmusWork {
     GDRKIT_SHMEM_ROLLED
     while (last < parameters_.rounds) {
       const std::uint64_t flag = read_flag();
-      ++found_.looks;
+      ++found_.reads;
       if (flag != last) {
         ++found_.raced;
         last = flag;
         if (!has_data_of(flag)) ++found_.broken;
         if (has(LitmusMistake::no_order) && group_.rank() == 0) shmem::p(state_, words_ + seen_at, flag, writer());
       }
-      if (found_.looks % looks_per_clock != 0) continue;
+      if (found_.reads % reads_per_clock != 0) continue;
       shmem::detail::relax();
       const std::uint64_t now = shmem::detail::clock_ns();
       if (begin == 0) begin = now;
@@ -217,7 +217,7 @@ class LitmusWork {
       for_each_instance([&](std::uint64_t* words) {
         const volatile std::uint64_t* const results = words;
         const bool saw_old = results[local_at] == round;
-        ++found_.looks;
+        ++found_.reads;
         found_.raced += saw_old ? 1 : 0;
         found_.broken += saw_old && results[result_at] == round ? 1 : 0;
       });

@@ -99,7 +99,7 @@ extern "C" __global__ void gdrkit_ping_pong(const PingPongParameters parameters)
   const KernelEnd end = has_data ? PingPongWithData(parameters).play() : play_flags(parameters);
   if (!is_first) return;
   reinterpret_cast<PingPongState*>(parameters.state)->elapsed_ns = clock_ns() - begin;
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace gdrkit::platform

@@ -54,7 +54,7 @@ void play(const PingPongParameters& parameters, LaunchShape shape) noexcept {
   const std::int64_t begin = now_ns();
   const KernelEnd end = play_rounds(parameters, state, shape);
   state->elapsed_ns = static_cast<std::uint64_t>(now_ns() - begin);
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace

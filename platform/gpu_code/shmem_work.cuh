@@ -152,14 +152,14 @@ class ShmemWork {
     return 0;
   }
   GDRKIT_SHMEM_FUNCTION std::uint64_t atomic_compare_swap() {
-    std::uint64_t wanted = 0;
+    std::uint64_t expected = 0;
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
       if (group_.rank() != 0) continue;
-      const std::uint64_t seen = Library::atomic_compare_swap(state_, target_, wanted, wanted + 1, peer_);
-      wanted = seen == wanted ? wanted + 1 : seen;
+      const std::uint64_t seen = Library::atomic_compare_swap(state_, target_, expected, expected + 1, peer_);
+      expected = seen == expected ? expected + 1 : seen;
     }
-    if (group_.rank() == 0) *source_ = wanted;
+    if (group_.rank() == 0) *source_ = expected;
     return 0;
   }
 

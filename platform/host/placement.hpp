@@ -41,7 +41,7 @@ struct Placed {
   Place place;
   std::vector<std::string> notes;  ///< what the system did not allow or does not report, as clauses
   [[nodiscard]] std::string line() const;
-  [[nodiscard]] bool is_as_wanted() const noexcept { return is_thread_bound && is_memory_bound; }
+  [[nodiscard]] bool is_as_requested() const noexcept { return is_thread_bound && is_memory_bound; }
 
   bool is_thread_bound = false;
   bool is_memory_bound = false;

@@ -61,14 +61,14 @@ CudaCalls loading_calls() {
   return calls;
 }
 
-/// The head of a fat binary and `body_bytes` of zeros; `promised_bytes` is the size in the head.
-std::vector<std::uint8_t> fat_binary(std::size_t body_bytes, std::uint64_t promised_bytes) {
+/// The head of a fat binary and `body_bytes` of zeros; `declared_bytes` is the size in the head.
+std::vector<std::uint8_t> fat_binary(std::size_t body_bytes, std::uint64_t declared_bytes) {
   std::vector<std::uint8_t> image(16 + body_bytes);
   const std::uint32_t magic = 0xba55ed50;
   const std::uint16_t version_and_size[] = {1, 16};
   std::memcpy(image.data(), &magic, 4);
   std::memcpy(image.data() + 4, version_and_size, 4);
-  std::memcpy(image.data() + 8, &promised_bytes, 8);
+  std::memcpy(image.data() + 8, &declared_bytes, 8);
   return image;
 }
 

@@ -91,7 +91,7 @@ TEST_F(PlacementTest, ContinuesIfContainersForbidBindingMemory) {
   const Placed placed = placement(gpu_on_1).automatic();
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_EQ(placed.place.memory_node, -1);
-  EXPECT_FALSE(placed.is_as_wanted());
+  EXPECT_FALSE(placed.is_as_requested());
   EXPECT_THAT(placed.line(), HasSubstr("memory not bound"));
   EXPECT_THAT(placed.line(), HasSubstr("set_mempolicy: Operation not permitted"));
 }
@@ -154,10 +154,10 @@ TEST_F(PlacementTest, BindsToAnAllowedCpuAndReleasesIt) {
   EXPECT_FALSE(place.move_to(2, &unbound));
 }
 
-TEST_F(PlacementTest, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
+TEST_F(PlacementTest, BindsToTheRequestedNodesAndAdvisesAgainstFarOnes) {
   Placement on_two_nodes = placement(gpu_on_0);
   const Placed near = on_two_nodes.on({0, 0});
-  EXPECT_TRUE(near.is_as_wanted());
+  EXPECT_TRUE(near.is_as_requested());
   EXPECT_EQ(near.place.advice, "");
   const Placed far_memory = on_two_nodes.on({0, 1});
   EXPECT_EQ(far_memory.place.cpu_node, 0);

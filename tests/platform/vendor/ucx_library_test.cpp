@@ -123,10 +123,10 @@ TEST(UcxLibrary, ConstantsMatchUcp) {
   EXPECT_EQ(ucx_canceled, UCS_ERR_CANCELED);
   EXPECT_EQ(ucx_unsupported, UCS_ERR_UNSUPPORTED);
   EXPECT_EQ(ucx_connection_reset, UCS_ERR_CONNECTION_RESET);
-  for (const std::intptr_t answer : {0, -1, -25, -99, -100}) {
-    void* const pointer = reinterpret_cast<void*>(answer);
-    EXPECT_EQ(ucx_is_request(pointer), UCS_PTR_IS_PTR(pointer)) << answer;
-    EXPECT_EQ(ucx_status_of(pointer), UCS_PTR_STATUS(pointer)) << answer;
+  for (const std::intptr_t value : {0, -1, -25, -99, -100}) {
+    void* const pointer = reinterpret_cast<void*>(value);
+    EXPECT_EQ(ucx_is_request(pointer), UCS_PTR_IS_PTR(pointer)) << value;
+    EXPECT_EQ(ucx_status_of(pointer), UCS_PTR_STATUS(pointer)) << value;
   }
   int request = 0;
   EXPECT_TRUE(ucx_is_request(&request));

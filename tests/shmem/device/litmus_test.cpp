@@ -160,7 +160,7 @@ TEST(ShmemLitmus, ObservesNoForbiddenOutcome) {
         const std::string what = std::string(litmus.name) + " x " + std::to_string(instances_of(litmus, shape));
         report(what, result);
         EXPECT_EQ(result.broken, 0U) << what;
-        EXPECT_GT(result.looks, 0U) << what;
+        EXPECT_GT(result.reads, 0U) << what;
         // In store_buffering a race is an old word, which there need not be.
         if (litmus.shape != LitmusShape::store_buffering) {
           EXPECT_GT(result.raced, 0U) << what;
@@ -263,7 +263,7 @@ TEST(ShmemLitmus, CpuReadsGpuDataPutBeforeTheSignal) {
       for (std::uint64_t last = 0; last < rounds;) {
         const auto flag = pe.waits().load({player.words + flag_index});
         ASSERT_TRUE(flag) << flag.error().text();
-        ++result.looks;
+        ++result.reads;
         if (*flag == last) continue;
         last = *flag;
         ++result.raced;
