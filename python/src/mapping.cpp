@@ -193,7 +193,7 @@ nb::object Mapping::load_flag(long long offset, nb::handle dtype) const {
 nb::object Mapping::wait_flag(long long offset, nb::handle value, std::optional<double> timeout, nb::handle dtype,
                               const char* comparison) {
   const FlagType& type = FlagType::of(dtype);
-  const Comparison wanted(comparison);
+  const Comparison condition(comparison);
   const std::uint64_t bits = type.bits_of(value);
   const std::size_t at = offset_of(offset);
   const Clock::time_point deadline = deadline_of(timeout);
@@ -207,9 +207,9 @@ nb::object Mapping::wait_flag(long long offset, nb::handle value, std::optional<
       const Clock::time_point end = deadline < next_check ? deadline : next_check;
       do {
         seen = load_bits(from, at, type.size_bytes());
-      } while (!wanted.holds(type.compare(seen, bits)) && Clock::now() < end);
+      } while (!condition.holds(type.compare(seen, bits)) && Clock::now() < end);
     }
-    if (wanted.holds(type.compare(seen, bits))) return type.value_of(seen);
+    if (condition.holds(type.compare(seen, bits))) return type.value_of(seen);
     if (PyErr_CheckSignals() != 0) nb::raise_python_error();
     if (Clock::now() >= deadline) {
       nb::str text = nb::str("the {} at offset {} did not satisfy {} {} within {} s: its value is {}")

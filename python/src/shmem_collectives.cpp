@@ -89,9 +89,9 @@ void reduce(int team, int type, int reduction, std::uintptr_t target, std::uintp
   });
 }
 
-/// A meeting of all PEs of a team, or of its streams.
+/// Synchronizes all PEs of a team, or its streams.
 template <auto Call, auto CallOnStream>
-void meet(int team, Stream stream) {
+void synchronize_team(int team, Stream stream) {
   call_shmem([&] { return stream ? CallOnStream(team, at(*stream)) : Call(team); });
 }
 
@@ -123,10 +123,10 @@ void bind_collectives(nb::module_& module) {
   module.def("team_init", team_init);
   module.def("team_split_2d", split_2d, nb::sig("def team_split_2d(parent: int, x_range: int, /) -> tuple[int, int]"));
   module.def("team_destroy", [](int team) { call_shmem([&] { return gdrkit_shmem_team_destroy(team); }); });
-  module.def("team_sync", meet<gdrkit_shmem_team_sync, gdrkit_shmem_sync_on_stream>, nb::arg("team"),
+  module.def("team_sync", synchronize_team<gdrkit_shmem_team_sync, gdrkit_shmem_sync_on_stream>, nb::arg("team"),
              nb::arg("stream").none());
-  module.def("team_barrier", meet<gdrkit_shmem_team_barrier, gdrkit_shmem_barrier_on_stream>, nb::arg("team"),
-             nb::arg("stream").none());
+  module.def("team_barrier", synchronize_team<gdrkit_shmem_team_barrier, gdrkit_shmem_barrier_on_stream>,
+             nb::arg("team"), nb::arg("stream").none());
   module.def("broadcast", broadcast, nb::arg("team"), nb::arg("target"), nb::arg("source"), nb::arg("size"),
              nb::arg("root"), nb::arg("stream").none());
   module.def("fcollect", exchange<gdrkit_shmem_fcollect, gdrkit_shmem_fcollect_on_stream>, nb::arg("team"),

@@ -6,8 +6,8 @@ import os
 import pytest
 
 # The tests run on the emulated device by default, and on a GPU with GDRKIT_BACKEND=auto, which CTest sets for gpu_test.py.
-WANTS_GPU = os.environ.get("GDRKIT_BACKEND") == "auto"
-if WANTS_GPU:
+USES_GPU = os.environ.get("GDRKIT_BACKEND") == "auto"
+if USES_GPU:
     del os.environ["GDRKIT_BACKEND"]
 else:
     os.environ.setdefault("GDRKIT_BACKEND", "emulated")
@@ -20,9 +20,9 @@ def pytest_configure(config):
 
 
 def pytest_runtest_setup(item):
-    if not item.get_closest_marker("gpu") or (WANTS_GPU and os.path.exists("/dev/nvidiactl")):
+    if not item.get_closest_marker("gpu") or (USES_GPU and os.path.exists("/dev/nvidiactl")):
         return
-    reason = "there is no GPU" if WANTS_GPU else "needs a GPU, and the tests run on the emulated device (GDRKIT_BACKEND=auto: on a GPU)"
+    reason = "there is no GPU" if USES_GPU else "needs a GPU, and the tests run on the emulated device (GDRKIT_BACKEND=auto: on a GPU)"
     if "gpu" in os.environ.get("GDRKIT_REQUIRE", "").split(","):
         pytest.fail(f"required (GDRKIT_REQUIRE), but: {reason}")
     pytest.skip(reason)

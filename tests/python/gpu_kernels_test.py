@@ -47,8 +47,8 @@ def compile_with_nvrtc(library, source, *options):
     """Returns (log, PTX)."""
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     assert library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"test.cu", 0, None, None) == 0
-    given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    result = library.nvrtcCompileProgram(program, len(options), given)
+    encoded_options = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
+    result = library.nvrtcCompileProgram(program, len(options), encoded_options)
     library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)
     library.nvrtcGetProgramLog(program, log)

@@ -8,10 +8,10 @@ import weakref
 
 import gdrkit
 import pytest
-from conftest import WANTS_GPU
+from conftest import USES_GPU
 
 # The emulated device has no GPU that copies.
-ENGINES = [None, "cpu", "automatic", *(["lanes", "copy_engine", "mover"] if WANTS_GPU else [])]
+ENGINES = [None, "cpu", "automatic", *(["lanes", "copy_engine", "mover"] if USES_GPU else [])]
 
 
 def pattern(size, seed=1):
@@ -303,10 +303,10 @@ class Exporter:
 
     def __init__(self, buffer):
         self.memory = buffer
-        self.asked = {}
+        self.requested = {}
 
     def __dlpack__(self, **arguments):
-        self.asked = arguments
+        self.requested = arguments
         return self.memory.__dlpack__()
 
     def __dlpack_device__(self):
@@ -316,10 +316,10 @@ class Exporter:
 def test_requests_no_stream_synchronization_from_the_exporter(context, buffer):
     exporter = Exporter(buffer)
     with context.map(exporter) as mapping:
-        assert exporter.asked["stream"] == -1 and mapping.nbytes == len(buffer) and not mapping.readonly
+        assert exporter.requested["stream"] == -1 and mapping.nbytes == len(buffer) and not mapping.readonly
     jaxs = type("ArrayImpl", (Exporter,), {"__module__": "jaxlib._jax"})(buffer)
     with context.map(jaxs) as mapping:
-        assert "stream" not in jaxs.asked and mapping.nbytes == len(buffer) and mapping.readonly
+        assert "stream" not in jaxs.requested and mapping.nbytes == len(buffer) and mapping.readonly
 
 
 def test_does_not_write_a_read_only_array(context, buffer):

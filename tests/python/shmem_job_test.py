@@ -77,7 +77,7 @@ class Communicator:  # what mpi4py's do, over a file
     def Get_rank(self): return int(os.environ["PE"])
     def Get_size(self): return int(os.environ["N_PES"])
     def bcast(self, data, root):
-        path = os.environ["MEETING"]
+        path = os.environ["ID_FILE"]
         if self.Get_rank() == root:
             with open(path + ".new", "wb") as file: file.write(data)
             os.rename(path + ".new", path)
@@ -136,7 +136,7 @@ def test_runs_collectives_on_teams():
 
 
 def test_mpi4py_communicator_starts_a_job(tmp_path, monkeypatch):
-    monkeypatch.setenv("MEETING", str(tmp_path / "id"))
+    monkeypatch.setenv("ID_FILE", str(tmp_path / "id"))
     outputs = run_all_well(2, COMMUNICATOR, torchrun=False)
     assert sorted(outputs) == ["PE 0 of 2\n", "PE 1 of 2\n"]
 
@@ -150,11 +150,11 @@ def test_runs_mpi4py_under_its_mpirun(monkeypatch):
 
 
 def check_mpi4py():
-    asked = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"],
+    query = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"],
                            capture_output=True, text=True, timeout=60, check=False)
-    if asked.returncode != 0:
-        pytest.skip("no mpi4py that finds an MPI: " + asked.stderr.strip().split("\n")[-1])
-    name, options = ("openmpi", ["--oversubscribe"]) if "Open MPI" in asked.stdout else ("mpich", [])
+    if query.returncode != 0:
+        pytest.skip("no mpi4py that finds an MPI: " + query.stderr.strip().split("\n")[-1])
+    name, options = ("openmpi", ["--oversubscribe"]) if "Open MPI" in query.stdout else ("mpich", [])
     launcher = shutil.which("mpirun." + name) or shutil.which("mpirun")
     if launcher is None:
         pytest.skip("mpi4py finds an MPI, but its mpirun is not here")

@@ -6,13 +6,13 @@ import sys
 
 import gdrkit
 import pytest
-from conftest import WANTS_GPU
+from conftest import USES_GPU
 from gdrkit import shmem
 from jobs import run_all_well
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"),
-    pytest.mark.skipif(WANTS_GPU, reason="needs emulated memory; gpu_test.py has the same for a GPU"),
+    pytest.mark.skipif(USES_GPU, reason="needs emulated memory; gpu_test.py has the same for a GPU"),
 ]
 
 COLLECTIVES = """

@@ -6,13 +6,13 @@ import importlib.util
 
 import gdrkit.shmem
 import pytest
-from conftest import WANTS_GPU
+from conftest import USES_GPU
 from examples_test import EXAMPLES, programs
 from jobs import expect_each_once, gdrkit_program, torchrun
 
 # By marks: a module that is skipped as a whole has no tests, which is an error to pytest.
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
-needs_emulated_memory = pytest.mark.skipif(WANTS_GPU, reason="needs emulated memory; gpu_test.py has the same for a GPU")
+needs_emulated_memory = pytest.mark.skipif(USES_GPU, reason="needs emulated memory; gpu_test.py has the same for a GPU")
 
 # torch.distributed keeps a reference to a tensor in a thread of its own until a little after a collective.
 WITH_DISTRIBUTED = """

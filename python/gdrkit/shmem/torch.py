@@ -140,22 +140,22 @@ def _operator(schema: str) -> Callable[[Callable[..., Callable[[], None]]], Any]
     written = [index for index, argument in enumerate(arguments) if "!" in argument]
 
     def register_function(function: Callable[..., Callable[[], None]]) -> Any:
-        def perform(*given: Any) -> None:
+        def perform(*values: Any) -> None:
             try:
-                function(*given)()
+                function(*values)()
             except Error as error:
                 if error.errno == errno.EINVAL and hasattr(error, "add_note"):  # Python 3.11
                     error.add_note(_HINT)
                 raise
             for index in written:
-                _count_change(given[index])
+                _count_change(values[index])
 
-        def trace(*given: Any) -> None:
+        def trace(*values: Any) -> None:
             if "torch._inductor.config" in sys.modules:  # imported by torch.compile; an import takes seconds
                 from gdrkit.shmem import _torch_compile
 
                 _torch_compile.install()
-            function(*given)
+            function(*values)
 
         # torch.library.custom_op does the same, but adds 25 us to each call.
         _library.define(f"{schema} -> ()")
