@@ -140,10 +140,10 @@ class ShmemBenchPeer(BenchTest):
     def scratch_of_starts(self, *arguments, **environment):
         """What each start of NVSHMEM found in its environment, of both PEs."""
         _, ended = self.bench(*self.PEER, *cases("device_p", "device_reducescatter_block", "device_p_rate"), *arguments,
-                              quick=("-q", "--bulk", "8M", "--rounds", "3", "--starts", "1"), STAND_IN_TELLS_SCRATCH="1", **environment)
-        told = [line[len("scratch: "):] for line in ended.err.splitlines() if line.startswith("scratch: ")]
-        self.assertEqual(told[::2], told[1::2], ended.err)
-        return told[::2]
+                              quick=("-q", "--bulk", "8M", "--rounds", "3", "--starts", "1"), STAND_IN_PRINTS_SCRATCH="1", **environment)
+        printed = [line[len("scratch: "):] for line in ended.err.splitlines() if line.startswith("scratch: ")]
+        self.assertEqual(printed[::2], printed[1::2], ended.err)
+        return printed[::2]
 
     def test_only_device_reducescatter_enlarges_the_scratch_memory(self):
         self.assertEqual(self.scratch_of_starts("-e", "1M"), ["its own", "4194304", "its own"])
@@ -164,9 +164,9 @@ class ShmemBenchPeer(BenchTest):
         self.assertLess(len("\n".join(printed)), 2 * 8192 + 200)
         for pe in range(2):
             of_pe = printed[pe * len(printed) // 2:(pe + 1) * len(printed) // 2]
-            told = [i for i, line in enumerate(of_pe) if line.startswith("(")]
-            self.assertEqual(len(told), 1, of_pe)
-            head, tail = told[0], len(of_pe) - told[0] - 1
+            summaries = [i for i, line in enumerate(of_pe) if line.startswith("(")]
+            self.assertEqual(len(summaries), 1, of_pe)
+            head, tail = summaries[0], len(of_pe) - summaries[0] - 1
             self.assertGreater(min(head, tail), 50)
             self.assertEqual(of_pe, [f"thread [{i},0,0] failed" for i in range(head)] +
                              [f"(nvshmem PE {pe} printed {10000 - head - tail} more lines here)"] +

@@ -71,7 +71,7 @@ int nvshmemx_hostlib_init_attr(unsigned flags, void* attributes) {
     const bool ends = std::getenv("STAND_IN_LAST_LINE_IS_CUT_OFF") == nullptr;
     std::fprintf(stderr, "%s%s", std::string(std::strtoul(bytes, nullptr, 10), 'x').c_str(), ends ? "\n" : "");
   }
-  if (std::getenv("STAND_IN_TELLS_SCRATCH") != nullptr) std::fprintf(stderr, "scratch: %s\n", scratch().c_str());
+  if (std::getenv("STAND_IN_PRINTS_SCRATCH") != nullptr) std::fprintf(stderr, "scratch: %s\n", scratch().c_str());
   gdrkit_shmem_options options{};
   options.struct_size = sizeof options;
   options.unique_id = value_at<const gdrkit_shmem_unique_id_t*>(attributes, id_offset);

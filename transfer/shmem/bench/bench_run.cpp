@@ -217,11 +217,11 @@ void BenchRun::add_peers(std::size_t number, std::size_t size_bytes, CaseResult*
     WorkerJob* const peer = job_of(library);
     if (peer == nullptr || (has_only_collectives(library) && !one.is_collective())) continue;
     std::string why;
-    const bool can_ask = with_peer(one.title(), [&] {
+    const bool can_run = with_peer(one.title(), [&] {
       if (library == "nvshmem") peer->set_scratch(nvshmem_scratch_bytes(one, options_.sizes));
       why = peer->why_not(number, size_bytes);
     });
-    if (!can_ask) {
+    if (!can_run) {
       restart_peer(library);
     } else if (why.empty()) {
       result->peers.push_back(case_series(one, library, options_.n_pes));

@@ -32,11 +32,11 @@ class GdrkitJob {
     std::memcpy(id, &made, sizeof made);
   }
   void start(const Request& request) {
-    job::SessionRequest asked;
-    asked.membership = job::JobMembership{{}, request.pe, request.n_pes};
-    std::memcpy(&asked.membership->id, request.id, id_bytes);
-    asked.heap_bytes = heap_bytes_for(request.size_bytes);
-    session_.emplace(asked);
+    job::SessionRequest session_request;
+    session_request.membership = job::JobMembership{{}, request.pe, request.n_pes};
+    std::memcpy(&session_request.membership->id, request.id, id_bytes);
+    session_request.heap_bytes = heap_bytes_for(request.size_bytes);
+    session_.emplace(session_request);
   }
   [[nodiscard]] void* allocate(std::size_t size_bytes) {
     void* address = nullptr;
@@ -75,7 +75,7 @@ class GdrkitJob {
     cli::demand(gpu_kernels_->launch(batch->parameters, batch->shape, {}));
   }
   /// Collective.
-  [[nodiscard]] int meet() { return library_.sync_all(); }
+  [[nodiscard]] int sync_all() { return library_.sync_all(); }
   void end() {
     gpu_kernels_.reset();
     if (stream_ != nullptr) job::require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");

@@ -49,11 +49,11 @@ std::string find_nvshmem_device() {
 
 }  // namespace
 
-PeerFiles find_peer_files(PeerFiles wanted) {
-  if (wanted.nvshmem.empty()) wanted.nvshmem = find_library("NVSHMEM_HOME", "nvshmem", "libnvshmem_host.so.3");
-  if (wanted.nccl.empty()) wanted.nccl = find_library("NCCL_HOME", "nccl", "libnccl.so.2");
-  if (wanted.nvshmem_device.empty()) wanted.nvshmem_device = find_nvshmem_device();
-  return wanted;
+PeerFiles find_peer_files(PeerFiles files) {
+  if (files.nvshmem.empty()) files.nvshmem = find_library("NVSHMEM_HOME", "nvshmem", "libnvshmem_host.so.3");
+  if (files.nccl.empty()) files.nccl = find_library("NCCL_HOME", "nccl", "libnccl.so.2");
+  if (files.nvshmem_device.empty()) files.nvshmem_device = find_nvshmem_device();
+  return files;
 }
 
 std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library) {

@@ -19,7 +19,7 @@ struct PeerFiles {
 
 /// Finds files with empty names: in $NVSHMEM_HOME or $NCCL_HOME and among Python's packages; the device side in the
 /// directory of this program.
-[[nodiscard]] PeerFiles find_peer_files(PeerFiles wanted);
+[[nodiscard]] PeerFiles find_peer_files(PeerFiles files);
 
 /// The emulated device only where bench has chosen it: a stand-in for the library runs there. Throws
 /// Failure(cannot_run).

@@ -107,26 +107,26 @@ void* NvshmemJob::create_stream() { return reinterpret_cast<void*>(cli::demand(d
 
 void NvshmemJob::prepare_device() {
   why_no_device_ = "";
-  const auto give_up = [&](const std::string& why) { why_no_device_ = "GPU kernels are not measured: " + why; };
+  const auto disable = [&](const std::string& why) { why_no_device_ = "GPU kernels are not measured: " + why; };
   if (device_path_.empty())
-    return give_up(
+    return disable(
         "this build of gdrkit has no nvshmem_device.fatbin; build it with -DGDRKIT_NVSHMEM=<NVSHMEM's directory>");
   const engines::NvshmemCalls& calls = library_.calls();
   if (calls.cumodule_init == nullptr)
-    return give_up(
+    return disable(
         "this NVSHMEM has no function nvshmemx_cumodule_init; select another libnvshmem_host.so.3 with --nvshmem");
   std::ifstream file(device_path_, std::ios::binary);
   const std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (image.empty()) return give_up("cannot read " + device_path_);
+  if (image.empty()) return disable("cannot read " + device_path_);
   const auto module = device_->load_module(image.data());
-  if (!module) return give_up("cannot load " + device_path_ + ": " + module.error().text());
+  if (!module) return disable("cannot load " + device_path_ + ": " + module.error().text());
   module_ = *module;
   if (const int code = calls.cumodule_init(reinterpret_cast<void*>(module_.handle)); code != 0) {
-    return give_up(cli::format("nvshmemx_cumodule_init failed with code %d; build %s with this NVSHMEM", code,
+    return disable(cli::format("nvshmemx_cumodule_init failed with code %d; build %s with this NVSHMEM", code,
                                device_path_.c_str()));
   }
   const auto function = device_->get_function(module_, "gdrkit_nvshmem");
-  if (!function) return give_up(function.error().text());
+  if (!function) return disable(function.error().text());
   gpu_kernel_ = *function;
 }
 
@@ -165,7 +165,7 @@ void NcclJob::start(const Request& request) {
   std::memcpy(&id, request.id, sizeof id);
   rank_->join(id, request.pe, request.n_pes);
   library_ = engines::NcclLibrary(*rank_, *device_);
-  meeting_ = allocate(2 * sizeof(float));
+  sync_buffer_ = allocate(2 * sizeof(float));
 }
 
 void* NcclJob::allocate(std::size_t size_bytes) {
@@ -180,8 +180,8 @@ void* NcclJob::create_stream() {
   return stream_;
 }
 
-int NcclJob::meet() {
-  auto* const floats = static_cast<float*>(meeting_);
+int NcclJob::sync_all() {
+  auto* const floats = static_cast<float*>(sync_buffer_);
   return library_.reduce_on_stream(floats + 1, floats, sizeof(float), stream_) | library_.synchronize(stream_);
 }
 

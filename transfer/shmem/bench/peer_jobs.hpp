@@ -37,7 +37,7 @@ class NvshmemJob {
   [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
   /// In the default stream.
   void launch(DeviceBatch* batch);
-  [[nodiscard]] int meet() { return library_.sync_all(); }
+  [[nodiscard]] int sync_all() { return library_.sync_all(); }
   void end();
   [[nodiscard]] platform::Device& device() { return *device_; }
   [[nodiscard]] std::string version() const;
@@ -71,7 +71,7 @@ class NcclJob {
   void prepare_device() {}
   [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
   void launch(DeviceBatch*) {}
-  [[nodiscard]] int meet();
+  [[nodiscard]] int sync_all();
   void end();
   [[nodiscard]] platform::Device& device() { return *device_; }
   [[nodiscard]] std::string version() const;
@@ -83,7 +83,7 @@ class NcclJob {
   std::optional<engines::NcclRank> rank_;
   std::vector<platform::Allocation> memory_;
   void* stream_ = nullptr;
-  void* meeting_ = nullptr;  // two floats
+  void* sync_buffer_ = nullptr;  // two floats
   Library library_;
   std::string why_no_device_ = "NCCL is not called from GPU kernels";
 };

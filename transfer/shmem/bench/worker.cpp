@@ -110,7 +110,7 @@ class Worker {
     station_.size_bytes = request.size_bytes;
     station_.host = request.size_bytes <= message_.size() ? message_.data() : station_.mapped;
     const bool is_together = all_cases()[request.case_number].who == Who::together;
-    return is_together ? job_.meet() : 0;
+    return is_together ? job_.sync_all() : 0;
   }
 
   int run(const Request& request, Reply* reply) {
@@ -132,8 +132,8 @@ class Worker {
     platform::Device& device = job_.device();
     cli::demand(device.fill(result_.address(), 0, sizeof(platform::ShmemResult)));
     if (const int code = begin(request); code < 0) return code;
-    const bool looks_on = work.operation == platform::ShmemOperation::ping_pong && station_.pe > 1;
-    if (looks_on) return 0;
+    const bool is_idle = work.operation == platform::ShmemOperation::ping_pong && station_.pe > 1;
+    if (is_idle) return 0;
     DeviceBatch batch = device_batch(work, request.count, result_.address(), &station_);
     job_.launch(&batch);
     cli::demand(device.synchronize(platform::Stream()));

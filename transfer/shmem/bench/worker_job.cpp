@@ -201,12 +201,12 @@ void WorkerJob::set_scratch(std::size_t size_bytes) {
   (void)start();
 }
 
-Reply WorkerJob::ask(const Request& request) {
+Reply WorkerJob::request_result(const Request& request) {
   const bool is_together = all_cases()[request.case_number].who == Who::together;
-  const int asked = is_together ? n_pes_ : 1;
-  for (int pe = 0; pe < asked; ++pe) send(pe, request);
+  const int n_requests = is_together ? n_pes_ : 1;
+  for (int pe = 0; pe < n_requests; ++pe) send(pe, request);
   Reply first;
-  for (int pe = 0; pe < asked; ++pe) {
+  for (int pe = 0; pe < n_requests; ++pe) {
     const Reply reply = receive(pe);
     if (pe == 0) first = reply;
   }
@@ -214,16 +214,16 @@ Reply WorkerJob::ask(const Request& request) {
 }
 
 std::string WorkerJob::why_not(std::size_t case_number, std::size_t size_bytes) {
-  const Reply reply = ask(case_request(RequestKind::batch, case_number, size_bytes, 1));
+  const Reply reply = request_result(case_request(RequestKind::batch, case_number, size_bytes, 1));
   return reply.code == -EOPNOTSUPP ? reply.text : "";
 }
 
 double WorkerJob::run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count) {
-  return ask(case_request(RequestKind::batch, case_number, size_bytes, count)).ns;
+  return request_result(case_request(RequestKind::batch, case_number, size_bytes, count)).ns;
 }
 
 measure::Single WorkerJob::run_singles(std::size_t case_number, std::size_t size_bytes, std::size_t count) {
-  return ask(case_request(RequestKind::singles, case_number, size_bytes, count)).single;
+  return request_result(case_request(RequestKind::singles, case_number, size_bytes, count)).single;
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -63,7 +63,7 @@ class WorkerJob {
   /// EOPNOTSUPP in the reply's code is the only failure that does not throw.
   Reply receive(int pe);
   /// Sends a request to all PEs, or to PE 0 for one-sided cases. Returns PE 0's reply.
-  Reply ask(const Request& request);
+  Reply request_result(const Request& request);
   void kill_all() noexcept;
   /// Waits for the processes, which end, and shows what they have printed.
   void reap() noexcept;

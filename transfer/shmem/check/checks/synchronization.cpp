@@ -48,8 +48,8 @@ void check_many(Checker& checker) {
       values[i] = 100 + i;
       skip[i] = static_cast<int>(i % 2);
     }
-    const gdrkit_shmem_words asked{words.data(), count, kind.word, GDRKIT_SHMEM_EQ, values, count, skip};
-    checker.demand(gdrkit_shmem_test_all(&asked) == 0,
+    const gdrkit_shmem_words condition{words.data(), count, kind.word, GDRKIT_SHMEM_EQ, values, count, skip};
+    checker.demand(gdrkit_shmem_test_all(&condition) == 0,
                    cli::format("test_all of %s before anything was put", kind.name));
     checker.barrier();
     for (std::size_t i = 0; i < count; i += 2) {
@@ -58,15 +58,16 @@ void check_many(Checker& checker) {
     }
     std::size_t indices[count] = {};
     std::size_t found = 0;
-    (void)checker.succeeds(gdrkit_shmem_wait_until_some(&asked, indices, &found), "wait_until_some");
+    (void)checker.succeeds(gdrkit_shmem_wait_until_some(&condition, indices, &found), "wait_until_some");
     checker.demand(found >= 1 && indices[0] % 2 == 0,
                    cli::format("wait_until_some of %s found %zu words", kind.name, found));
-    (void)checker.succeeds(gdrkit_shmem_wait_until_all(&asked), "wait_until_all");
-    (void)checker.succeeds(gdrkit_shmem_wait_until_any(&asked, &found), "wait_until_any");
+    (void)checker.succeeds(gdrkit_shmem_wait_until_all(&condition), "wait_until_all");
+    (void)checker.succeeds(gdrkit_shmem_wait_until_any(&condition, &found), "wait_until_any");
     checker.demand(found < count && found % 2 == 0,
                    cli::format("wait_until_any of %s found word %zu, which was not put", kind.name, found));
-    checker.demand(gdrkit_shmem_test_all(&asked) == 1, cli::format("test_all of %s after wait_until_all", kind.name));
-    checker.demand(gdrkit_shmem_test_some(&asked, indices, &found) == 0 && found == 4 && indices[3] == 6,
+    checker.demand(gdrkit_shmem_test_all(&condition) == 1,
+                   cli::format("test_all of %s after wait_until_all", kind.name));
+    checker.demand(gdrkit_shmem_test_some(&condition, indices, &found) == 0 && found == 4 && indices[3] == 6,
                    cli::format("test_some of %s does not find the 4 words that were put", kind.name));
     checker.barrier();
   }

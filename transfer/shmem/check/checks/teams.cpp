@@ -18,20 +18,20 @@ struct Buffers {
 };
 
 /// Its PEs collect their numbers, by the CPU and on a stream.
-void check_members(Checker& checker, Buffers& buffers, gdrkit_shmem_team_t team, const std::vector<int>& wanted,
+void check_members(Checker& checker, Buffers& buffers, gdrkit_shmem_team_t team, const std::vector<int>& expected,
                    const std::string& what) {
   const int pe = checker.pe();
-  checker.demand(gdrkit_shmem_team_n_pes(team) == static_cast<int>(wanted.size()), what + ": wrong number of PEs");
+  checker.demand(gdrkit_shmem_team_n_pes(team) == static_cast<int>(expected.size()), what + ": wrong number of PEs");
   const int number = gdrkit_shmem_team_my_pe(team);
-  const bool is_there = number >= 0 && number < static_cast<int>(wanted.size());
-  checker.demand(is_there && wanted[static_cast<std::size_t>(number)] == pe, what + ": wrong number of this PE");
-  for (std::size_t member = 0; member < wanted.size(); ++member) {
-    checker.demand(gdrkit_shmem_team_translate_pe(team, static_cast<int>(member), world) == wanted[member],
+  const bool is_there = number >= 0 && number < static_cast<int>(expected.size());
+  checker.demand(is_there && expected[static_cast<std::size_t>(number)] == pe, what + ": wrong number of this PE");
+  for (std::size_t member = 0; member < expected.size(); ++member) {
+    checker.demand(gdrkit_shmem_team_translate_pe(team, static_cast<int>(member), world) == expected[member],
                    cli::format("%s: PE %zu is translated to the wrong PE", what.c_str(), member));
   }
   checker.write(buffers.own.data(), &pe, sizeof pe);
   for (const bool is_on_stream : {false, true}) {
-    checker.fill(buffers.members.data(), 0xff, wanted.size() * sizeof(int));
+    checker.fill(buffers.members.data(), 0xff, expected.size() * sizeof(int));
     int* const target = buffers.members.as<int>();
     int* const source = buffers.own.as<int>();
     const std::string call = what + (is_on_stream ? ": fcollect_on_stream" : ": fcollect");
@@ -39,9 +39,9 @@ void check_members(Checker& checker, Buffers& buffers, gdrkit_shmem_team_t team,
                                         : gdrkit_shmem_int_fcollect(team, target, source, 1),
                            call);
     (void)checker.succeeds(gdrkit_shmem_stream_synchronize(nullptr), call + ": stream_synchronize");
-    std::vector<std::uint8_t> got(wanted.size() * sizeof(int));
+    std::vector<std::uint8_t> got(expected.size() * sizeof(int));
     checker.read(got.data(), target, got.size());
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(wanted.data());
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(expected.data());
     checker.compare(&got, {bytes, bytes + got.size()}, call);
   }
   (void)checker.succeeds(gdrkit_shmem_team_sync(team), what + ": team_sync");

@@ -53,10 +53,11 @@ void check_one(Checker& checker, const SymmetricMemory& memory, const Operation&
   checker.barrier();
   Word after[3] = {};
   checker.read(after, memory.data(), sizeof after);
-  Word wanted = cut(operation.result(cut(start, size_bytes), cut(operand, size_bytes), compare), size_bytes);
-  if (size_bytes == 4) wanted |= start & ~Word{UINT32_MAX};
+  Word expected = cut(operation.result(cut(start, size_bytes), cut(operand, size_bytes), compare), size_bytes);
+  if (size_bytes == 4) expected |= start & ~Word{UINT32_MAX};
   checker.demand(after[0] == guard && after[2] == guard, what + " changed a neighbouring word");
-  checker.demand(after[1] == wanted, what + cli::format(" left 0x%" PRIx64 ", expected 0x%" PRIx64, after[1], wanted));
+  checker.demand(after[1] == expected,
+                 what + cli::format(" left 0x%" PRIx64 ", expected 0x%" PRIx64, after[1], expected));
   checker.barrier();
 }
 
@@ -167,11 +168,11 @@ void check_scalars(Checker& checker) {
 #define CHECK_G(name, c_type)                                                                                         \
   for (int pe = 0; pe < checker.n_pes(); ++pe) {                                                                      \
     const auto offset = static_cast<std::size_t>(place(pe, type) - memory.data());                                    \
-    const c_type wanted = value_of<c_type>(pe, type);                                                                 \
-    std::vector<std::uint8_t> got(rows.data() + offset, rows.data() + offset + sizeof wanted);                        \
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&wanted);                                         \
-    checker.compare(&got, {bytes, bytes + sizeof wanted},                                                             \
-                    cli::format("%s_p by PE %d, %zu bytes", #name, pe, sizeof wanted));                               \
+    const c_type expected = value_of<c_type>(pe, type);                                                               \
+    std::vector<std::uint8_t> got(rows.data() + offset, rows.data() + offset + sizeof expected);                      \
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&expected);                                       \
+    checker.compare(&got, {bytes, bytes + sizeof expected},                                                           \
+                    cli::format("%s_p by PE %d, %zu bytes", #name, pe, sizeof expected));                             \
     c_type fetched{};                                                                                                 \
     const auto* const source = reinterpret_cast<const c_type*>(place(checker.pe(), type));                            \
     if (checker.succeeds(gdrkit_shmem_##name##_g(source, &fetched, pe), cli::format("%s_g from PE %d", #name, pe))) { \
