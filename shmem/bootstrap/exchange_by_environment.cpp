@@ -12,7 +12,7 @@
 
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/launcher_store.hpp"
-#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/rendezvous.hpp"
 #include "shmem/bootstrap/star_exchange.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
@@ -49,17 +49,17 @@ base::Result<base::UniqueFd> listen_at_root(const std::string& root, const std::
 base::Result<std::unique_ptr<Exchange>> exchange_by_user(const LaunchEnvironment& environment,
                                                          std::chrono::milliseconds limit) {
   const char* const directory = std::getenv("GDRKIT_SHMEM_SOCKET_DIR");
-  auto place = MeetingPlace::open(directory == nullptr ? "" : directory);
-  if (!place) return base::pass(place);
+  auto rendezvous = Rendezvous::open(directory == nullptr ? "" : directory);
+  if (!rendezvous) return base::pass(rendezvous);
   const secret::Key public_key = secret_of(secret::bytes_of(environment.root + " " + std::to_string(::geteuid())));
   Token name;
   std::copy_n(public_key.begin(), name.size(), name.begin());
   if (environment.pe == 0) {
-    auto listener = place->listen(name);
+    auto listener = rendezvous->listen(name);
     if (!listener) return base::pass(listener);
     return listen_for_own_pes(std::move(*listener), environment.root, public_key, environment.n_pes, limit);
   }
-  return connect_to_own_pe_0(*place, name, environment.root, public_key, environment.pe, environment.n_pes, limit);
+  return connect_to_own_pe_0(*rendezvous, name, environment.root, public_key, environment.pe, environment.n_pes, limit);
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment& environment,

@@ -102,9 +102,9 @@ base::Result<UniqueId> make_unique_id() noexcept try {
   const char* const interface = std::getenv("GDRKIT_SHMEM_INTERFACE");
   const auto token = make_token();
   if (!token) return base::pass(token);
-  const auto wanted = address_of_interface(interface == nullptr ? "" : interface);
-  if (!wanted) return base::pass(wanted);
-  auto listener = listen_at(*wanted);
+  const auto requested = address_of_interface(interface == nullptr ? "" : interface);
+  if (!requested) return base::pass(requested);
+  auto listener = listen_at(*requested);
   if (!listener) return base::pass(listener);
   const auto address = address_of(listener->get());
   if (!address) return base::pass(address);

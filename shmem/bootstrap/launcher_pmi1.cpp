@@ -21,10 +21,9 @@ class PmiConnection {
  public:
   explicit PmiConnection(int socket) : socket_(socket) {}
 
-  /// Sends "cmd=..." and returns the value of the key `wanted` ("": none) in the reply, which must be the command
-  /// `answer`.
-  base::Result<std::string> ask(const std::string& command, const std::string& answer, const std::string& wanted,
-                                const Deadline& deadline) {
+  /// Sends "cmd=..." and returns the value of `key` ("": none) in the reply, which must be the command `reply_command`.
+  base::Result<std::string> request(const std::string& command, const std::string& reply_command,
+                                    const std::string& key, const Deadline& deadline) {
     const std::string line = "cmd=" + command + "\n";
     std::size_t done = 0;
     IoEnd end = write_some(socket_, line.data(), line.size(), &done);
@@ -43,10 +42,10 @@ class PmiConnection {
     if (end != 0)
       return base::fail(end, "its PMI connection failed during '%s': %s", command.c_str(), std::strerror(end));
     const std::string code = value_of(reply, "rc");
-    if (value_of(reply, "cmd") != answer || (!code.empty() && code != "0")) {
+    if (value_of(reply, "cmd") != reply_command || (!code.empty() && code != "0")) {
       return base::fail(EPROTO, "its PMI sent an invalid reply '%s' to '%s'", reply.c_str(), command.c_str());
     }
-    return value_of(reply, wanted);
+    return value_of(reply, key);
   }
 
  private:
@@ -81,13 +80,14 @@ bool is_same_file(const struct stat& one, const struct stat& other) {
 [[gnu::destructor]] void finalize_pmi() {
   struct stat now {};
   if (pmi_process != ::getpid() || ::fstat(pmi_socket, &now) != 0 || !is_same_file(now, pmi_file)) return;
-  const auto last = PmiConnection(pmi_socket).ask("finalize", "finalize_ack", "", Deadline(std::chrono::seconds(1)));
+  const auto last =
+      PmiConnection(pmi_socket).request("finalize", "finalize_ack", "", Deadline(std::chrono::seconds(1)));
   static_cast<void>(last);
 }
 
 base::Status begin_pmi(PmiConnection* connection, int socket, const Deadline& deadline) {
   if (pmi_process == ::getpid()) return {};
-  const auto begun = connection->ask("init pmi_version=1 pmi_subversion=1", "response_to_init", "", deadline);
+  const auto begun = connection->request("init pmi_version=1 pmi_subversion=1", "response_to_init", "", deadline);
   if (!begun) return base::pass(begun);
   if (::fstat(socket, &pmi_file) != 0) {
     return base::fail(errno, "its PMI connection failed during 'init': %s", std::strerror(errno));
@@ -106,17 +106,17 @@ base::Result<std::string> share_by_pmi1(int pe, const std::string& key, const st
   const Deadline deadline(limit);
   PmiConnection connection(socket);
   if (auto begun = begin_pmi(&connection, socket, deadline); !begun) return base::pass(begun);
-  const auto store = connection.ask("get_my_kvsname", "my_kvsname", "kvsname", deadline);
+  const auto store = connection.request("get_my_kvsname", "my_kvsname", "kvsname", deadline);
   if (!store) return store;
   const std::string place = "kvsname=" + *store + " key=" + key;
   if (pe == 0) {
-    const auto put = connection.ask("put " + place + " value=" + value, "put_result", "", deadline);
+    const auto put = connection.request("put " + place + " value=" + value, "put_result", "", deadline);
     if (!put) return put;
   }
-  const auto met = connection.ask("barrier_in", "barrier_out", "", deadline);
-  if (!met) return met;
+  const auto synchronized = connection.request("barrier_in", "barrier_out", "", deadline);
+  if (!synchronized) return synchronized;
   if (pe == 0) return value;
-  return connection.ask("get " + place, "get_result", "value", deadline);
+  return connection.request("get " + place, "get_result", "value", deadline);
 }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

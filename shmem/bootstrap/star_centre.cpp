@@ -85,8 +85,8 @@ class StarCentre final : public Star {
       if (peer.frame.size_bytes > largest_other_part && peer.frame.size_bytes != step.size_bytes) return EPROTO;
       if (peer.frame.size_bytes != step.size_bytes) peer.other.resize(peer.frame.size_bytes);
     }
-    const bool is_wanted = peer.frame.size_bytes == step.size_bytes;
-    char* const target = is_wanted ? static_cast<char*>(step.all) + position * step.size_bytes : peer.other.data();
+    const bool is_expected = peer.frame.size_bytes == step.size_bytes;
+    char* const target = is_expected ? static_cast<char*>(step.all) + position * step.size_bytes : peer.other.data();
     std::size_t of_part = peer.read - sizeof peer.frame;
     IoEnd end = read_some(peer.socket.get(), target, peer.frame.size_bytes, &of_part);
     peer.read = sizeof peer.frame + of_part;
@@ -144,9 +144,9 @@ class StarCentre final : public Star {
     own.set_step(step.name);
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       const Frame& frame = peers_[i].frame;
-      const bool wants_fds = (frame.flags & frame_wants_fds) != 0;
+      const bool expects_fds = (frame.flags & frame_expects_fds) != 0;
       if (frame.size_bytes == step.size_bytes && std::strcmp(frame.step, own.step) == 0 &&
-          wants_fds == (step.fds != nullptr)) {
+          expects_fds == (step.fds != nullptr)) {
         continue;
       }
       return base::fail(EPROTO,
@@ -160,14 +160,14 @@ class StarCentre final : public Star {
 
   /// The step is complete. A member that does not receive the reply is reported in the next step.
   void deliver(const StarStep& step, const Deadline& deadline) {
-    const Answer answer = make_answer(step);
+    const Reply reply = make_reply(step);
     for (;;) {
       std::vector<pollfd> entries;
       int wait_ms = deadline.poll_ms();
       for (std::size_t i = 1; i < peers_.size(); ++i) {
         StarPeer& peer = peers_[i];
         if (peer.has_all || peer.end != 0) continue;
-        const IoEnd end = write_answer(answer, step, i);
+        const IoEnd end = write_reply(reply, step, i);
         if (end == EAGAIN) {
           entries.push_back({peer.socket.get(), POLLOUT, 0});
         } else if (end == ETOOMANYREFS) {
@@ -188,40 +188,40 @@ class StarCentre final : public Star {
     if (step.fds != nullptr) keep_fds(step);
   }
 
-  struct Answer {
+  struct Reply {
     Frame frame;
     std::vector<unsigned char> has_fd;
     std::vector<int> fds;  ///< by position, -1: none
   };
 
-  Answer make_answer(const StarStep& step) const {
-    Answer answer;
-    answer.frame.kind = FrameKind::all;
-    answer.frame.size_bytes = peers_.size() * step.size_bytes;
-    answer.frame.set_step(step.name);
-    if (step.fds == nullptr) return answer;
-    answer.fds.push_back(step.fd);
+  Reply make_reply(const StarStep& step) const {
+    Reply reply;
+    reply.frame.kind = FrameKind::all;
+    reply.frame.size_bytes = peers_.size() * step.size_bytes;
+    reply.frame.set_step(step.name);
+    if (step.fds == nullptr) return reply;
+    reply.fds.push_back(step.fd);
     for (std::size_t i = 1; i < peers_.size(); ++i) {
-      answer.fds.push_back(peers_[i].fds.empty() ? -1 : peers_[i].fds.front().get());
+      reply.fds.push_back(peers_[i].fds.empty() ? -1 : peers_[i].fds.front().get());
     }
-    for (const int fd : answer.fds) answer.has_fd.push_back(fd >= 0 ? 1 : 0);
-    return answer;
+    for (const int fd : reply.fds) reply.has_fd.push_back(fd >= 0 ? 1 : 0);
+    return reply;
   }
 
-  IoEnd write_answer(const Answer& answer, const StarStep& step, std::size_t position) {
+  IoEnd write_reply(const Reply& reply, const StarStep& step, std::size_t position) {
     StarPeer& peer = peers_[position];
     FrameCode& codes = peer.codes.to_member;
     if (!peer.has_code_out) {
-      peer.code_out = codes.next(answer.frame, {static_cast<const std::uint8_t*>(step.all), answer.frame.size_bytes});
+      peer.code_out = codes.next(reply.frame, {static_cast<const std::uint8_t*>(step.all), reply.frame.size_bytes});
     }
     peer.has_code_out = true;
     const struct {
       const void* data;
       std::size_t size;
-    } pieces[] = {{&answer.frame, sizeof answer.frame},
-                  {step.all, answer.frame.size_bytes},
+    } pieces[] = {{&reply.frame, sizeof reply.frame},
+                  {step.all, reply.frame.size_bytes},
                   {&peer.code_out, codes.size_bytes()},
-                  {answer.has_fd.data(), answer.has_fd.size()}};
+                  {reply.has_fd.data(), reply.has_fd.size()}};
     std::size_t begin = 0;
     for (const auto& piece : pieces) {
       if (peer.written < begin + piece.size) {
@@ -233,8 +233,8 @@ class StarCentre final : public Star {
       begin += piece.size;
     }
     std::vector<int> fds;
-    for (std::size_t i = 0; i < answer.fds.size(); ++i) {
-      if (i != position && answer.fds[i] >= 0) fds.push_back(answer.fds[i]);
+    for (std::size_t i = 0; i < reply.fds.size(); ++i) {
+      if (i != position && reply.fds[i] >= 0) fds.push_back(reply.fds[i]);
     }
     for (std::size_t next; (next = peer.messages * fds_per_message) < fds.size(); ++peer.messages) {
       const char mark = 1;

@@ -72,14 +72,14 @@ base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listene
   return std::make_unique<StarExchange>(std::move(*star), nullptr, 0, n_pes);
 }
 
-base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& place, const Token& name,
+base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const Rendezvous& rendezvous, const Token& name,
                                                             const std::string& where, const secret::Key& secret, int pe,
                                                             int n_pes, std::chrono::milliseconds limit) {
   StarGroup group = group_of(pe, n_pes, secret, where, limit);
   group.is_trusted = is_same_user;
   const auto connect = [&](const Deadline& deadline) -> base::Result<base::UniqueFd> {
     for (;;) {
-      auto connected = place.connect(name, deadline);
+      auto connected = rendezvous.connect(name, deadline);
       if (connected) return connected;
       if (deadline.has_passed()) {
         return base::fail(ETIMEDOUT,

@@ -8,7 +8,7 @@
 
 #include "base/unique_fd.hpp"
 #include "shmem/bootstrap/exchange.hpp"
-#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/rendezvous.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
@@ -25,8 +25,8 @@ namespace gdrkit::shmem_impl::bootstrap {
                                                                          const std::string& where,
                                                                          const secret::Key& secret, int n_pes,
                                                                          std::chrono::milliseconds limit);
-[[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& place, const Token& name,
-                                                                          const std::string& where,
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const Rendezvous& rendezvous,
+                                                                          const Token& name, const std::string& where,
                                                                           const secret::Key& secret, int pe, int n_pes,
                                                                           std::chrono::milliseconds limit);
 /// For the other PEs. `is_listening`: PE 0 listened there before this call.

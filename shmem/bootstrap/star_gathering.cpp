@@ -24,7 +24,7 @@ constexpr std::size_t most_silent = 64;
 /// Limit of connections without a proof; jobs with many PEs use twice their number of PEs instead.
 constexpr std::size_t least_unproved = 512;
 
-struct Stranger {
+struct UnknownPeer {
   base::UniqueFd socket;
   Hello hello{};
   Challenge challenge{};
@@ -55,7 +55,7 @@ class Gathering {
     const Deadline deadline(group_.limit);
     while (missing_ > 0) {
       std::vector<pollfd> entries{{listener_, POLLIN, 0}};
-      for (const Stranger& stranger : strangers_) entries.push_back({stranger.socket.get(), POLLIN, 0});
+      for (const UnknownPeer& unknown_peer : unknown_peers_) entries.push_back({unknown_peer.socket.get(), POLLIN, 0});
       const std::size_t first_peer = entries.size();
       std::vector<std::size_t> here;  // poll() refuses more entries than there may be descriptors
       for (std::size_t i = 0; i < peers_.size(); ++i) {
@@ -71,9 +71,9 @@ class Gathering {
       }
       for (std::size_t i = first_peer; i < entries.size(); ++i) {
         if (entries[i].revents == 0) continue;
-        if (auto well = look_at_peer(here[i - first_peer]); !well) return well;
+        if (auto well = check_peer(here[i - first_peer]); !well) return well;
       }
-      if (auto well = hear_strangers(entries); !well) return well;
+      if (auto well = read_unknown_peers(entries); !well) return well;
       if (entries[0].revents != 0) {
         if (auto well = accept_some(); !well) return well;
       }
@@ -95,7 +95,7 @@ class Gathering {
   }
 
   /// A connected PE sends nothing before all are connected, so a readable socket means its end.
-  base::Status look_at_peer(std::size_t position) {
+  base::Status check_peer(std::size_t position) {
     char byte = 0;
     const ssize_t got = ::recv(peers_[position].socket.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
@@ -104,71 +104,73 @@ class Gathering {
                       group_.pes[position], group_.pes[position]);
   }
 
-  base::Status hear_strangers(const std::vector<pollfd>& entries) {
-    std::vector<Stranger> still;
+  base::Status read_unknown_peers(const std::vector<pollfd>& entries) {
+    std::vector<UnknownPeer> still;
     base::Status well;
-    for (std::size_t i = 0; i < strangers_.size(); ++i) {
-      Stranger& stranger = strangers_[i];
+    for (std::size_t i = 0; i < unknown_peers_.size(); ++i) {
+      UnknownPeer& unknown_peer = unknown_peers_[i];
       IoEnd end = EAGAIN;
-      if (entries[i + 1].revents != 0) end = stranger.is_challenged ? receive_proof(&stranger) : hear_hello(&stranger);
+      if (entries[i + 1].revents != 0)
+        end = unknown_peer.is_challenged ? receive_proof(&unknown_peer) : receive_hello(&unknown_peer);
       if (end == EAGAIN) {
-        still.push_back(std::move(stranger));
+        still.push_back(std::move(unknown_peer));
       } else if (end == 0 && well) {
-        well = admit(std::move(stranger));
+        well = admit(std::move(unknown_peer));
       }
     }
-    strangers_ = std::move(still);
+    unknown_peers_ = std::move(still);
     return well;
   }
 
-  IoEnd hear_hello(Stranger* stranger) {
-    const int socket = stranger->socket.get();
-    const IoEnd end = read_some(socket, &stranger->hello, sizeof stranger->hello, &stranger->read);
+  IoEnd receive_hello(UnknownPeer* unknown_peer) {
+    const int socket = unknown_peer->socket.get();
+    const IoEnd end = read_some(socket, &unknown_peer->hello, sizeof unknown_peer->hello, &unknown_peer->read);
     if (end != 0) return end;
-    if (!has_star_magic(stranger->hello.magic)) return EPROTO;
+    if (!has_star_magic(unknown_peer->hello.magic)) return EPROTO;
     if (group_.is_trusted != nullptr) {
       const bool is_one =
-          group_.is_trusted(socket) && secret::are_equal(stranger->hello.nonce, group_name(group_.secret));
+          group_.is_trusted(socket) && secret::are_equal(unknown_peer->hello.nonce, group_name(group_.secret));
       return is_one ? 0 : EACCES;
     }
     const auto nonce = make_token();
     if (!nonce) return nonce.error().errno_value;
-    Challenge& challenge = stranger->challenge;
+    Challenge& challenge = unknown_peer->challenge;
     std::memcpy(challenge.magic, star_magic, sizeof challenge.magic);
     challenge.nonce = *nonce;
-    challenge.proof = proof_of_centre(group_.secret, stranger->hello, *nonce);
+    challenge.proof = proof_of_centre(group_.secret, unknown_peer->hello, *nonce);
     std::size_t done = 0;
     // Into an empty buffer, so nothing is left over.
     if (const IoEnd sent = write_some(socket, &challenge, sizeof challenge, &done); sent != 0) return ECONNRESET;
-    stranger->is_challenged = true;
-    stranger->read = 0;
+    unknown_peer->is_challenged = true;
+    unknown_peer->read = 0;
     return EAGAIN;
   }
 
-  /// Sends no reply to a stranger without the secret.
-  IoEnd receive_proof(Stranger* stranger) {
-    const IoEnd end = read_some(stranger->socket.get(), &stranger->proof, sizeof stranger->proof, &stranger->read);
+  /// Sends no reply to a peer without the secret.
+  IoEnd receive_proof(UnknownPeer* unknown_peer) {
+    const IoEnd end =
+        read_some(unknown_peer->socket.get(), &unknown_peer->proof, sizeof unknown_peer->proof, &unknown_peer->read);
     if (end != 0) return end;
-    const secret::Digest expected = proof_of_member(group_.secret, stranger->hello, stranger->challenge.nonce);
-    return secret::are_equal(stranger->proof, expected) ? 0 : EACCES;
+    const secret::Digest expected = proof_of_member(group_.secret, unknown_peer->hello, unknown_peer->challenge.nonce);
+    return secret::are_equal(unknown_peer->proof, expected) ? 0 : EACCES;
   }
 
-  /// Admits a stranger that has proved the secret.
-  base::Status admit(Stranger stranger) {
-    const Hello& hello = stranger.hello;
+  /// Admits a peer that has proved the secret.
+  base::Status admit(UnknownPeer unknown_peer) {
+    const Hello& hello = unknown_peer.hello;
     // The launcher reported the exit of a PE that is not in this job.
     if (hello.n_pes == 0 && position_of(hello.pe) >= group_.pes.size()) return {};
     FrameCodes codes;
-    if (group_.is_trusted == nullptr) codes = FrameCodes(group_.secret, hello, stranger.challenge.nonce);
+    if (group_.is_trusted == nullptr) codes = FrameCodes(group_.secret, hello, unknown_peer.challenge.nonce);
     if (auto fits = check(hello); !fits) {
       // The rejected PE receives the reason with the others.
       StarPeer& refused = peers_.emplace_back();
-      refused.socket = PrivateFd(std::move(stranger.socket));
+      refused.socket = PrivateFd(std::move(unknown_peer.socket));
       refused.codes = codes;
       return fits;
     }
     StarPeer& peer = peers_[position_of(hello.pe)];
-    peer.socket = PrivateFd(std::move(stranger.socket));
+    peer.socket = PrivateFd(std::move(unknown_peer.socket));
     const int yes = 1;  // not an error on a UNIX socket that the option means nothing to
     ::setsockopt(peer.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     peer.codes = codes;
@@ -223,7 +225,7 @@ class Gathering {
       base::UniqueFd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket) {
         const bool is_full = errno == EMFILE || errno == ENFILE;
-        if (is_full && !strangers_.empty()) {
+        if (is_full && !unknown_peers_.empty()) {
           if (i > 0) return {};  // connections of this call may be PEs and are read first
           close_oldest();
           continue;
@@ -233,10 +235,11 @@ class Gathering {
                           "PE %d cannot open one connection for each of %zu PEs: too many open files; raise ulimit -n",
                           group_.pes.front(), group_.pes.size());
       }
-      const auto silent = static_cast<std::size_t>(std::count_if(
-          strangers_.begin(), strangers_.end(), [](const Stranger& stranger) { return !stranger.is_challenged; }));
-      if (silent >= most_silent || strangers_.size() >= std::max(least_unproved, 2 * peers_.size())) close_oldest();
-      strangers_.emplace_back().socket = std::move(socket);
+      const auto silent = static_cast<std::size_t>(
+          std::count_if(unknown_peers_.begin(), unknown_peers_.end(),
+                        [](const UnknownPeer& unknown_peer) { return !unknown_peer.is_challenged; }));
+      if (silent >= most_silent || unknown_peers_.size() >= std::max(least_unproved, 2 * peers_.size())) close_oldest();
+      unknown_peers_.emplace_back().socket = std::move(socket);
     }
     return {};
   }
@@ -244,15 +247,15 @@ class Gathering {
   /// Closes the oldest connection, preferably one without a hello: a challenged one may be a PE whose proof is in
   /// flight.
   void close_oldest() {
-    const auto silent = std::find_if(strangers_.begin(), strangers_.end(),
-                                     [](const Stranger& stranger) { return !stranger.is_challenged; });
-    strangers_.erase(silent != strangers_.end() ? silent : strangers_.begin());
+    const auto silent = std::find_if(unknown_peers_.begin(), unknown_peers_.end(),
+                                     [](const UnknownPeer& unknown_peer) { return !unknown_peer.is_challenged; });
+    unknown_peers_.erase(silent != unknown_peers_.end() ? silent : unknown_peers_.begin());
   }
 
   int listener_;
   const StarGroup& group_;
   std::vector<StarPeer>& peers_;
-  std::vector<Stranger> strangers_;
+  std::vector<UnknownPeer> unknown_peers_;
   std::size_t missing_;
 };
 

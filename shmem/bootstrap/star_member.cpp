@@ -37,11 +37,11 @@ class StarMember final : public Star {
     }
   }
 
-  /// `answer`: the centre's first frame. Waits until all PEs have joined.
-  base::Status join(const Frame& answer) {
+  /// `reply`: the centre's first frame. Waits until all PEs have joined.
+  base::Status join(const Frame& reply) {
     const Deadline deadline = patience();
-    if (answer.kind == FrameKind::failure) return take_failure(answer, "joining the job", deadline);
-    if (auto well = check_code(answer, {}, "joining the job", deadline); !well) return well;
+    if (reply.kind == FrameKind::failure) return take_failure(reply, "joining the job", deadline);
+    if (auto well = check_code(reply, {}, "joining the job", deadline); !well) return well;
     Frame go;
     if (auto came = await(FrameKind::go, "joining the job", deadline, &go); !came) return came;
     return check_code(go, {}, "joining the job", deadline);
@@ -125,7 +125,7 @@ class StarMember final : public Star {
     Frame frame;
     frame.kind = FrameKind::part;
     frame.size_bytes = step.size_bytes;
-    frame.flags = (step.fd >= 0 ? frame_has_fd : 0) | (step.fds != nullptr ? frame_wants_fds : 0);
+    frame.flags = (step.fd >= 0 ? frame_has_fd : 0) | (step.fds != nullptr ? frame_expects_fds : 0);
     frame.set_step(step.name);
     const std::span<const int> fds(&step.fd, step.fd >= 0 ? 1 : 0);
     const secret::Tag code =
@@ -180,9 +180,9 @@ class StarMember final : public Star {
       return lost(end, step.name, deadline);
     }
     has_fd[static_cast<std::size_t>(group_.position)] = 0;
-    const auto wanted = static_cast<std::size_t>(std::count(has_fd.begin(), has_fd.end(), 1));
+    const auto expected = static_cast<std::size_t>(std::count(has_fd.begin(), has_fd.end(), 1));
     std::vector<base::UniqueFd> came;
-    while (came.size() < wanted) {
+    while (came.size() < expected) {
       char mark = 0;
       const std::size_t before = came.size();
       if (const IoEnd end = read_all(socket_.get(), &mark, 1, deadline, &came); end != 0) {
@@ -226,19 +226,19 @@ IoEnd write_all(int socket, const void* data, std::size_t size_bytes, const Dead
   }
 }
 
-IoEnd read_welcome(int socket, const Deadline& deadline, Frame* answer) {
-  if (const IoEnd end = read_all(socket, answer, sizeof *answer, deadline); end != 0) return end;
-  const bool is_known = answer->kind == FrameKind::welcome || answer->kind == FrameKind::failure;
-  return answer->is_sound() && is_known ? 0 : ECONNRESET;
+IoEnd read_welcome(int socket, const Deadline& deadline, Frame* reply) {
+  if (const IoEnd end = read_all(socket, reply, sizeof *reply, deadline); end != 0) return end;
+  const bool is_known = reply->kind == FrameKind::welcome || reply->kind == FrameKind::failure;
+  return reply->is_sound() && is_known ? 0 : ECONNRESET;
 }
 
 /// ECONNRESET: the other end does not have the secret, rejected this PE, or is another program.
 IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const Deadline& deadline, FrameCodes* codes,
-                Frame* answer) {
+                Frame* reply) {
   if (!group.is_introduced) {
     if (const IoEnd end = write_all(socket, &hello, sizeof hello, deadline); end != 0) return end;
   }
-  if (group.is_trusted != nullptr) return read_welcome(socket, deadline, answer);
+  if (group.is_trusted != nullptr) return read_welcome(socket, deadline, reply);
   Challenge challenge;
   if (const IoEnd end = read_all(socket, &challenge, sizeof challenge, deadline); end != 0) return end;
   const secret::Digest expected = proof_of_centre(group.secret, hello, challenge.nonce);
@@ -246,7 +246,7 @@ IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const De
   *codes = FrameCodes(group.secret, hello, challenge.nonce);
   const secret::Digest proof = proof_of_member(group.secret, hello, challenge.nonce);
   if (const IoEnd end = write_all(socket, &proof, sizeof proof, deadline); end != 0) return end;
-  return read_welcome(socket, deadline, answer);
+  return read_welcome(socket, deadline, reply);
 }
 
 }  // namespace
@@ -267,7 +267,7 @@ base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
   const Deadline deadline(group.limit);
   PrivateFd socket;
   FrameCodes codes;
-  Frame answer;
+  Frame reply;
   for (;;) {
     auto connected = connect(deadline);
     if (!connected) return base::pass(connected);
@@ -281,7 +281,7 @@ base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
     auto hello = make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
     if (!hello) return base::pass(hello);
     if (group.is_trusted != nullptr) hello->nonce = group_name(group.secret);
-    const IoEnd end = introduce(socket.get(), group, *hello, deadline, &codes, &answer);
+    const IoEnd end = introduce(socket.get(), group, *hello, deadline, &codes, &reply);
     if (end == 0) break;
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
@@ -296,7 +296,7 @@ base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
     std::this_thread::sleep_for(50ms);
   }
   auto member = std::make_unique<StarMember>(std::move(socket), codes, group);
-  if (auto joined = member->join(answer); !joined) return base::pass(joined);
+  if (auto joined = member->join(reply); !joined) return base::pass(joined);
   return member;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while joining the job");

@@ -69,9 +69,9 @@ static_assert(sizeof(Challenge) == 56);
 /// order. failure: from the centre, `size_bytes` of text follow.
 enum class FrameKind : std::uint32_t { welcome = 1, go, part, all, failure };
 
-inline constexpr std::uint32_t frame_has_fd = 1;     ///< part: a descriptor is attached to its first byte
-inline constexpr std::uint32_t frame_wants_fds = 2;  ///< part: the step has descriptors
-inline constexpr std::uint32_t frame_is_final = 4;   ///< failure: the star is unusable
+inline constexpr std::uint32_t frame_has_fd = 1;       ///< part: a descriptor is attached to its first byte
+inline constexpr std::uint32_t frame_expects_fds = 2;  ///< part: the step has descriptors
+inline constexpr std::uint32_t frame_is_final = 4;     ///< failure: the star is unusable
 inline constexpr std::uint32_t frame_magic = 0x6d687367;
 
 struct Frame {
@@ -137,7 +137,9 @@ inline constexpr std::size_t fds_per_message = 250;
 inline constexpr char remedy_of_wrong_code[] = "start the job with gdrkit run or a unique id";
 
 /// Returns the errno that another process sent, or EPROTO if the number is not a valid errno.
-[[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }
+[[nodiscard]] inline int errno_of_peer(std::int32_t number) noexcept {
+  return number > 0 && number < 4096 ? number : EPROTO;
+}
 
 /// The result of a step of one PE, as it is sent to other PEs.
 struct PeOutcome {

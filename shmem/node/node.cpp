@@ -131,15 +131,15 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
 }
 
 /// The PEs of this PE's node, and this PE's socket or its connection to the first of them.
-struct Meeting {
+struct NodeGroup {
   std::vector<int> pes;   ///< ascending; the first is the centre
   base::UniqueFd socket;  ///< on the first PE: listens; on the others: connected and introduced to the first
 };
 
 /// Connects to the first PE of a node and sends this PE's introduction.
 base::Result<base::UniqueFd> reach(const bootstrap::Exchange& exchange, int first, const PeCard& card,
-                                   const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
-  auto connected = place.connect(card.name, deadline);
+                                   const bootstrap::Rendezvous& rendezvous, const bootstrap::Deadline& deadline) {
+  auto connected = rendezvous.connect(card.name, deadline);
   base::Status reached = base::status_of(connected);
   const char* remedy =
       "mount the same GDRKIT_SHMEM_SOCKET_DIR in all containers of a node, and set a different GDRKIT_SHMEM_HOSTID on "
@@ -158,7 +158,7 @@ base::Result<base::UniqueFd> reach(const bootstrap::Exchange& exchange, int firs
                     remedy);
 }
 
-/// Result of a PE in one round of meet().
+/// Result of a PE in one round of find_node_group().
 struct Attempt {
   std::int32_t reached = -1;  ///< the first of its node; -1: not known yet
   bootstrap::PeOutcome outcome;
@@ -167,13 +167,13 @@ struct Attempt {
 /// All PEs with the same machine name try to connect to the first of them. PEs that fail are on another node, and
 /// repeat this among themselves. So there is one round for each node with that name, and one round in all if names are
 /// unique. If the user stated the name, a failure is an error, because the user expects shared memory.
-base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCard>& cards,
-                           bootstrap::LocalListener listener, const bootstrap::MeetingPlace& place,
-                           const bootstrap::Deadline& deadline) {
+base::Result<NodeGroup> find_node_group(bootstrap::Exchange& exchange, const std::vector<PeCard>& cards,
+                                        bootstrap::LocalListener listener, const bootstrap::Rendezvous& rendezvous,
+                                        const bootstrap::Deadline& deadline) {
   const auto n_pes = static_cast<std::size_t>(exchange.n_pes());
   const auto me = static_cast<std::size_t>(exchange.pe());
   std::vector<int> first_of(n_pes, -1);
-  Meeting meeting;
+  NodeGroup node_group;
   for (std::size_t round = 0; std::find(first_of.begin(), first_of.end(), -1) != first_of.end(); ++round) {
     int tried = -1;
     for (std::size_t pe = 0; first_of[me] < 0 && tried < 0 && pe <= me; ++pe) {
@@ -182,12 +182,12 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
     Attempt attempt;
     attempt.reached = first_of[me];
     if (tried == exchange.pe()) {
-      meeting.socket = listener.take_socket();
+      node_group.socket = listener.take_socket();
       attempt.reached = tried;
     } else if (tried >= 0) {
-      auto connected = reach(exchange, tried, cards[static_cast<std::size_t>(tried)], place, deadline);
+      auto connected = reach(exchange, tried, cards[static_cast<std::size_t>(tried)], rendezvous, deadline);
       if (connected) {
-        meeting.socket = std::move(*connected);
+        node_group.socket = std::move(*connected);
         attempt.reached = tried;
       } else if (cards[me].machine.is_stated != 0) {
         attempt.outcome = bootstrap::PeOutcome(base::pass(connected));
@@ -205,17 +205,19 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
     }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {
-    if (first_of[pe] == first_of[me]) meeting.pes.push_back(static_cast<int>(pe));
+    if (first_of[pe] == first_of[me]) node_group.pes.push_back(static_cast<int>(pe));
   }
-  return meeting;
+  return node_group;
 }
 
-base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting meeting, const std::vector<PeCard>& cards,
-                                                   std::size_t area_bytes, std::chrono::milliseconds limit) {
+base::Result<std::unique_ptr<RealNode>> start_node(int pe, int n_pes, NodeGroup node_group,
+                                                   const std::vector<PeCard>& cards, std::size_t area_bytes,
+                                                   std::chrono::milliseconds limit) {
   bootstrap::StarGroup group;
-  group.pes = meeting.pes;
-  group.position = static_cast<int>(std::find(meeting.pes.begin(), meeting.pes.end(), pe) - meeting.pes.begin());
-  group.secret = bootstrap::secret_of(cards[static_cast<std::size_t>(meeting.pes.front())].secret);
+  group.pes = node_group.pes;
+  group.position =
+      static_cast<int>(std::find(node_group.pes.begin(), node_group.pes.end(), pe) - node_group.pes.begin());
+  group.secret = bootstrap::secret_of(cards[static_cast<std::size_t>(node_group.pes.front())].secret);
   group.where = "a UNIX socket of this node";
   group.n_pes = n_pes;
   group.limit = limit;
@@ -223,18 +225,18 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   group.is_trusted = bootstrap::is_same_user;
   base::Result<std::unique_ptr<bootstrap::Star>> star;
   if (group.position == 0) {
-    star = bootstrap::make_star_centre(std::move(meeting.socket), std::move(group));
+    star = bootstrap::make_star_centre(std::move(node_group.socket), std::move(group));
   } else {
     const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> {
-      if (meeting.socket) return std::move(meeting.socket);
+      if (node_group.socket) return std::move(node_group.socket);
       return base::fail(ECONNRESET,
                         "PE %d left the job while the PEs of this node connected; see the error message of PE %d",
-                        meeting.pes.front(), meeting.pes.front());
+                        node_group.pes.front(), node_group.pes.front());
     };
     star = bootstrap::make_star_member(connect, std::move(group));
   }
   if (!star) return base::pass(star);
-  auto node = std::make_unique<RealNode>(pe, std::move(meeting.pes), std::move(*star));
+  auto node = std::make_unique<RealNode>(pe, std::move(node_group.pes), std::move(*star));
   if (auto opened = node->open_area(area_bytes); !opened) return base::pass(opened);
   return node;
 }
@@ -243,7 +245,7 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
 
 base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
                                               std::size_t area_bytes, std::chrono::milliseconds limit,
-                                              std::size_t bytes_for_each, const bootstrap::MeetingPlace& place) {
+                                              std::size_t bytes_for_each, const bootstrap::Rendezvous& rendezvous) {
   const bootstrap::Deadline deadline(limit);
   PeCard card;
   card.machine = machine;
@@ -252,19 +254,19 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
     if (!made) return base::pass(made);
     *token = *made;
   }
-  auto listener = place.listen(card.name);
+  auto listener = rendezvous.listen(card.name);
   if (!listener) return base::pass(listener);
   const auto cards = exchange.gather(card, "finding the node of each PE");
   if (!cards) return base::pass(cards);
   if (auto stated = check_stated(*cards); !stated) return base::pass(stated);
-  auto meeting = meet(exchange, *cards, std::move(*listener), place, deadline);
-  if (!meeting) return base::pass(meeting);
-  area_bytes += meeting->pes.size() * bytes_for_each;
-  auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
+  auto node_group = find_node_group(exchange, *cards, std::move(*listener), rendezvous, deadline);
+  if (!node_group) return base::pass(node_group);
+  area_bytes += node_group->pes.size() * bytes_for_each;
+  auto node = start_node(exchange.pe(), exchange.n_pes(), std::move(*node_group), *cards, area_bytes, limit);
   // If one node fails, all nodes fail with its reason.
-  const base::Status founded = base::status_of(node);
-  const auto outcomes = exchange.gather(bootstrap::PeOutcome(founded), "starting each node");
-  if (!founded) return base::pass(founded);
+  const base::Status started = base::status_of(node);
+  const auto outcomes = exchange.gather(bootstrap::PeOutcome(started), "starting each node");
+  if (!started) return base::pass(started);
   if (!outcomes) return base::pass(outcomes);
   for (std::size_t pe = 0; pe < outcomes->size(); ++pe) {
     const bootstrap::PeOutcome& outcome = (*outcomes)[pe];

@@ -3,18 +3,18 @@
 // How PEs form a node.
 #pragma once
 
-#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/rendezvous.hpp"
 #include "shmem/node/machine_name.hpp"
 #include "shmem/node/node.hpp"
 
 namespace gdrkit::shmem_impl::node {
 
 /// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
-/// `bytes_for_each` in addition for each PE of the node. PEs connect at `place`. EHOSTUNREACH: a PE with the same
-/// stated machine name is unreachable. EPROTO: only some PEs state their machines.
+/// `bytes_for_each` in addition for each PE of the node. PEs connect through `rendezvous`. EHOSTUNREACH: a PE with the
+/// same stated machine name is unreachable. EPROTO: only some PEs state their machines.
 [[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
                                                             std::size_t area_bytes, std::chrono::milliseconds limit,
                                                             std::size_t bytes_for_each = 0,
-                                                            const bootstrap::MeetingPlace& place = {});
+                                                            const bootstrap::Rendezvous& rendezvous = {});
 
 }  // namespace gdrkit::shmem_impl::node

@@ -91,8 +91,8 @@ base::Status Connections::connect(const ConnectionOptions& options) {
 }
 
 base::Status Connections::join_node(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
-  auto place = bootstrap::MeetingPlace::open(options.socket_directory);
-  if (!place) return base::pass(place);
+  auto rendezvous = bootstrap::Rendezvous::open(options.socket_directory);
+  if (!rendezvous) return base::pass(rendezvous);
   auto machine = node::read_machine_name({options.host_id, !options.socket_directory.empty()});
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
@@ -102,7 +102,7 @@ base::Status Connections::join_node(bootstrap::Exchange& exchange, const Connect
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
     std::snprintf(machine->boot_id, sizeof machine->boot_id, "machine %d, apart", options.machine.value_or(pe_));
   }
-  auto node = node::join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *place);
+  auto node = node::join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *rendezvous);
   if (!node) return base::pass(node);
   node_ = std::move(*node);
   if (!options.is_p2p_disabled) local_index_ = node_->index_of(pe_);
@@ -162,17 +162,17 @@ base::Status Connections::open_device(const ConnectionOptions& options) {
 }
 
 base::Status Connections::start_remote(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
-  remote::RemoteOptions wanted;
-  wanted.device = device_.get();
-  wanted.node = node_.get();
-  wanted.limit_ms = &limit_ms_;
-  wanted.calls = options.ucx_calls;
+  remote::RemoteOptions remote_options;
+  remote_options.device = device_.get();
+  remote_options.node = node_.get();
+  remote_options.limit_ms = &limit_ms_;
+  remote_options.calls = options.ucx_calls;
   // `automatic` uses direct transfers only with a GPU; see transport/ucx.cpp.
-  wanted.is_direct = options.remote_way == transport::RemoteWay::direct ||
-                     (options.remote_way == transport::RemoteWay::automatic && !device_->is_emulated());
-  wanted.silence = options.remote_silence;
-  wanted.heartbeat = options.remote_silence / 7;
-  auto started = remote::Remote::start(exchange, wanted);
+  remote_options.is_direct = options.remote_way == transport::RemoteWay::direct ||
+                             (options.remote_way == transport::RemoteWay::automatic && !device_->is_emulated());
+  remote_options.silence = options.remote_silence;
+  remote_options.heartbeat = options.remote_silence / 7;
+  auto started = remote::Remote::start(exchange, remote_options);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
                              "cannot use UCX to connect to PEs on other nodes: %s", started.error().text());

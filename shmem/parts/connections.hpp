@@ -39,7 +39,7 @@ struct ConnectionOptions {
   bool is_p2p_disabled = false;      ///< treat every other PE as a PE of another node; all PEs must pass the same
   std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number are on one node
   std::string host_id;               ///< as in StatedMachine
-  std::string socket_directory;      ///< for the MeetingPlace; "": abstract socket names
+  std::string socket_directory;      ///< for the Rendezvous; "": abstract socket names
   transport::RemoteWay remote_way = transport::RemoteWay::automatic;
   std::string reading_engine;                     ///< as in TransportSetting
   const platform::UcxCalls* ucx_calls = nullptr;  ///< nullptr: load the installed UCX when it is needed

@@ -40,11 +40,11 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> join_job(std::chrono::seconds
 
 base::Result<std::unique_ptr<node::Node>> join_machine(bootstrap::Exchange& exchange, std::chrono::seconds limit) {
   const std::string directory = text_of("GDRKIT_SHMEM_SOCKET_DIR");
-  auto place = bootstrap::MeetingPlace::open(directory);
-  if (!place) return base::pass(place);
+  auto rendezvous = bootstrap::Rendezvous::open(directory);
+  if (!rendezvous) return base::pass(rendezvous);
   auto machine = node::read_machine_name({text_of("GDRKIT_SHMEM_HOSTID"), !directory.empty()});
   if (!machine) return base::pass(machine);
-  return node::join_node(*machine, exchange, sizeof(Area), limit, 0, *place);
+  return node::join_node(*machine, exchange, sizeof(Area), limit, 0, *rendezvous);
 }
 
 }  // namespace

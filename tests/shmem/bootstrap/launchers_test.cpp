@@ -121,7 +121,7 @@ class PmiServer {
         }
         if (got > 0) unread[i].append(bytes, static_cast<std::size_t>(got));
         for (std::size_t end; (end = unread[i].find('\n')) != std::string::npos;) {
-          answer(i, unread[i].substr(0, end), &waiting);
+          reply(i, unread[i].substr(0, end), &waiting);
           unread[i].erase(0, end + 1);
         }
       }
@@ -131,11 +131,11 @@ class PmiServer {
   }
 
  private:
-  void say(std::size_t i, const std::string& line) {
+  void send_line(std::size_t i, const std::string& line) {
     static_cast<void>(::send(servers_[i].get(), (line + "\n").data(), line.size() + 1, MSG_NOSIGNAL));
   }
 
-  void answer(std::size_t i, const std::string& line, std::size_t* waiting) {
+  void reply(std::size_t i, const std::string& line, std::size_t* waiting) {
     const auto word = [&](const std::string& name) {
       const std::size_t at = line.find(name + "=");
       return at == std::string::npos ? ""
@@ -143,22 +143,22 @@ class PmiServer {
     };
     const std::string command = word("cmd");
     commands_ += command + " ";
-    if (command == "init") say(i, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
-    if (command == "get_my_kvsname") say(i, "cmd=my_kvsname kvsname=kvs_7");
+    if (command == "init") send_line(i, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
+    if (command == "get_my_kvsname") send_line(i, "cmd=my_kvsname kvsname=kvs_7");
     if (command == "put") {
       values_[word("key")] = word("value");
-      say(i, "cmd=put_result rc=0 msg=success");
+      send_line(i, "cmd=put_result rc=0 msg=success");
     }
     if (command == "get") {
       const auto found = values_.find(word("key"));
-      say(i, found == values_.end() ? "cmd=get_result rc=-1 msg=unknown"
-                                    : "cmd=get_result rc=0 msg=success value=" + found->second);
+      send_line(i, found == values_.end() ? "cmd=get_result rc=-1 msg=unknown"
+                                          : "cmd=get_result rc=0 msg=success value=" + found->second);
     }
     if (command == "barrier_in" && ++*waiting == servers_.size()) {
       *waiting = 0;
-      for (std::size_t one = 0; one < servers_.size(); ++one) say(one, "cmd=barrier_out rc=0");
+      for (std::size_t one = 0; one < servers_.size(); ++one) send_line(one, "cmd=barrier_out rc=0");
     }
-    if (command == "finalize") say(i, "cmd=finalize_ack rc=0");
+    if (command == "finalize") send_line(i, "cmd=finalize_ack rc=0");
   }
 
   std::vector<base::UniqueFd> clients_;

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <string>
 
-#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/rendezvous.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
@@ -64,11 +64,11 @@ TEST_F(OtherUser, CannotJoin) {
     if (pe == 0) return end_of(bootstrap::exchange_by_environment(environment, 2s));
     if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
     const secret::Key key = public_key_of(environment, own);
-    const auto place = bootstrap::MeetingPlace::open("");
+    const auto rendezvous = bootstrap::Rendezvous::open("");
     // Connects without the library's check of PE 0's user.
     base::UniqueFd socket;
     for (const bootstrap::Deadline deadline(1s); !socket && !deadline.has_passed();) {
-      auto connected = place->connect(name_of(key), deadline);
+      auto connected = rendezvous->connect(name_of(key), deadline);
       if (connected) socket = std::move(*connected);
     }
     if (!socket) return "PE 0 was not found";
@@ -86,7 +86,7 @@ TEST_F(OtherUser, CannotImpersonatePeZero) {
     if (pe == 1) return end_of(bootstrap::exchange_by_environment(environment, 5s));
     if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
     const secret::Key key = public_key_of(environment, own);
-    auto listener = bootstrap::MeetingPlace::open("")->listen(name_of(key));
+    auto listener = bootstrap::Rendezvous::open("")->listen(name_of(key));
     if (!listener) return "cannot listen";
     return bootstrap::make_star_centre(listener->take_socket(), group_of(key, 0)) ? "a PE connected"
                                                                                   : "no PE connected";

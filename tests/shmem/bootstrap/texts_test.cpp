@@ -43,7 +43,8 @@ TEST(Token, DiffersFromAllOtherTokens) {
 
 TEST(ErrnoOfPeer, IsAlwaysAValidErrno) {
   EXPECT_EQ(errno_of_peer(ENOMEM), ENOMEM);
-  for (const std::int32_t said : {0, -1, -ENOMEM, 4096, INT32_MAX, INT32_MIN}) EXPECT_EQ(errno_of_peer(said), EPROTO);
+  for (const std::int32_t number : {0, -1, -ENOMEM, 4096, INT32_MAX, INT32_MIN})
+    EXPECT_EQ(errno_of_peer(number), EPROTO);
 }
 
 TEST(Deadline, ExpiresAfterItsDuration) {

@@ -112,7 +112,7 @@ void expect_death_is_seen(const std::function<void()>& before_death) {
     auto node = node::Node::join(exchange, 4096, long_limit);
     if (!node) return end_of(node);
     if ((*node)->first_dead() != -1) return "dead too early";
-    if (auto end = gather_and_check(exchange, 0, "looked"); !end.empty()) return end;
+    if (auto end = gather_and_check(exchange, 0, "checked"); !end.empty()) return end;
     if (exchange.pe() == 2) {
       before_death();
       kill_self();
@@ -252,22 +252,22 @@ TEST(NodeProcesses, APeThatLeftAndExitedIsNotAnError) {
 }
 
 TEST(NodeProcesses, KilledPesLeaveNoSockets) {
-  int told[2];
-  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
+  int names_pipe[2];
+  ASSERT_EQ(::pipe2(names_pipe, O_CLOEXEC), 0);
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) {
     // While its sockets listen and are connected.
     FatalExchange fatal(exchange, 3, [&] {
       std::string own;
       for (const std::string& name : own_local_names()) own += name + "\n";
-      if (::write(told[1], own.data(), own.size()) == static_cast<ssize_t>(own.size())) kill_self();
+      if (::write(names_pipe[1], own.data(), own.size()) == static_cast<ssize_t>(own.size())) kill_self();
     });
     return end_of(node::Node::join(fatal, 1 << 20, long_limit));
   });
-  ::close(told[1]);
+  ::close(names_pipe[1]);
   EXPECT_THAT(ends, Each("signal 9"));
   std::string text(65536, '\0');
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(told[0], text.data(), text.size()))));
-  ::close(told[0]);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(names_pipe[0], text.data(), text.size()))));
+  ::close(names_pipe[0]);
   std::istringstream lines(text);
   std::set<std::string> left{std::istream_iterator<std::string>(lines), {}};
   EXPECT_THAT(left, ::testing::Not(::testing::IsEmpty()));

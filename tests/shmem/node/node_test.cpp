@@ -57,7 +57,7 @@ TEST(Node, SharesZeroedMemory) {
     auto* const bytes = static_cast<unsigned char*>(node.area());
     REQUIRE(reinterpret_cast<std::uintptr_t>(bytes) % 4096 == 0);
     REQUIRE(std::accumulate(bytes, bytes + area_bytes, 0) == 0);
-    if (auto end = gather_and_check(exchange, 0, "looked"); !end.empty()) return end;
+    if (auto end = gather_and_check(exchange, 0, "checked"); !end.empty()) return end;
     bytes[area_bytes - 1 - static_cast<std::size_t>(exchange.pe())] = static_cast<unsigned char>(10 + exchange.pe());
     if (auto end = gather_and_check(exchange, 0, "written"); !end.empty()) return end;
     for (int pe = 0; pe < 4; ++pe) REQUIRE(bytes[area_bytes - 1 - static_cast<std::size_t>(pe)] == 10 + pe);
@@ -150,7 +150,7 @@ TEST(Node, ReportsADeadPeUnlessItLeft) {
         REQUIRE((*node)->is_alive(0) && (*node)->is_alive(2));
         REQUIRE((*node)->first_dead() == (leaves ? -1 : 1));
       }
-      return gather_and_check(exchange, 0, "all have looked");
+      return gather_and_check(exchange, 0, "all have checked");
     });
     EXPECT_THAT(ends, Each(std::string()));
   }
@@ -166,7 +166,7 @@ TEST(Node, ReportsAPeThatLeftDuringDescriptorPassing) {
   }
 }
 
-base::UniqueFd connect_as_stranger(const std::string& name) {
+base::UniqueFd connect_unknown_peer(const std::string& name) {
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -177,7 +177,7 @@ base::UniqueFd connect_as_stranger(const std::string& name) {
 }
 
 TEST(Node, IgnoresForeignConnectionsToItsSocket) {
-  std::vector<base::UniqueFd> strangers;
+  std::vector<base::UniqueFd> unknown_peers;
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 2) {
       // The sockets of PEs 0 and 1 listen, and both wait for this PE.
@@ -188,11 +188,11 @@ TEST(Node, IgnoresForeignConnectionsToItsSocket) {
       }
       for (const std::string& name : names) {
         for (int i = 0; i < 3; ++i) {
-          strangers.push_back(connect_as_stranger(name));
-          if (i > 0) static_cast<void>(::send(strangers.back().get(), "hello, is it me?", 16, MSG_NOSIGNAL));
+          unknown_peers.push_back(connect_unknown_peer(name));
+          if (i > 0) static_cast<void>(::send(unknown_peers.back().get(), "hello, is it me?", 16, MSG_NOSIGNAL));
         }
       }
-      REQUIRE(strangers.size() >= 6 && strangers.front());
+      REQUIRE(unknown_peers.size() >= 6 && unknown_peers.front());
     }
     auto node = node::Node::join(exchange, area_bytes, long_limit);
     return node ? pass_files(**node, exchange.pe()) : end_of(node);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // PEs of several containers on one machine: a stated host id, and a directory for their sockets.
-#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/rendezvous.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -37,55 +37,55 @@ class Directory {
   [[nodiscard]] bool is_empty() const { return std::filesystem::is_empty(path_); }
 
  private:
-  char name_[32] = "/tmp/gdrkit-place-XXXXXX";
+  char name_[32] = "/tmp/gdrkit-rendezvous-XXXXXX";
   std::string path_;
 };
 
 /// For each PE, the PEs on its machine, "{ 0, 2 }", or its error. Each PE of `apart` has its own network namespace.
-std::vector<std::string> meet(int n_pes, const std::string& directory, const std::string& host_id,
-                              std::vector<int> apart = {}, int* refused = nullptr) {
+std::vector<std::string> join_nodes(int n_pes, const std::string& directory, const std::string& host_id,
+                                    std::vector<int> apart = {}, int* refused = nullptr) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const bool is_apart = std::find(apart.begin(), apart.end(), exchange.pe()) != apart.end();
     if (is_apart && ::unshare(CLONE_NEWNET) != 0) *refused = errno;
-    auto place = bootstrap::MeetingPlace::open(directory);
-    if (!place) return end_of(place);
+    auto rendezvous = bootstrap::Rendezvous::open(directory);
+    if (!rendezvous) return end_of(rendezvous);
     auto machine = node::read_machine_name({host_id, !directory.empty()});
     if (!machine) return end_of(machine);
-    auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
+    auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *rendezvous);
     if (!node) return end_of(node);
     return ::testing::PrintToString((*node)->pes());
   });
 }
 
-TEST(MeetingPlace, SharedDirectoryConnectsNetworkNamespaces) {
+TEST(Rendezvous, SharedDirectoryConnectsNetworkNamespaces) {
   const Directory directory;
   int refused = 0;
-  const auto ends = meet(3, directory.path(), "", {1, 2}, &refused);
+  const auto ends = join_nodes(3, directory.path(), "", {1, 2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
   EXPECT_THAT(ends, Each(std::string("{ 0, 1, 2 }")));
   EXPECT_TRUE(directory.is_empty());
 }
 
-TEST(MeetingPlace, RejectsNetworkNamespacesWithoutASharedDirectory) {
+TEST(Rendezvous, RejectsNetworkNamespacesWithoutASharedDirectory) {
   int refused = 0;
-  const auto ends = meet(3, "", "node 7", {2}, &refused);
+  const auto ends = join_nodes(3, "", "node 7", {2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
   EXPECT_THAT(ends, Each(failed_with(EHOSTUNREACH, "PE 2: cannot connect to PE 0 of the same node",
                                      "Connection refused", "GDRKIT_SHMEM_SOCKET_DIR")));
 }
 
-TEST(MeetingPlace, RejectsDifferentDirectories) {
+TEST(Rendezvous, RejectsDifferentDirectories) {
   const Directory one;
   const Directory other;
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
-    auto place = bootstrap::MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
-    return end_of(node::join_node(*node::read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
+    auto rendezvous = bootstrap::Rendezvous::open(exchange.pe() == 0 ? one.path() : other.path());
+    return end_of(node::join_node(*node::read_machine_name({"", true}), exchange, 100, long_limit, 0, *rendezvous));
   });
   EXPECT_THAT(ends, Each(failed_with(EHOSTUNREACH, "PE 1: cannot connect to PE 0 of the same node")));
 }
 
 /// Of this thread only.
-TEST(MeetingPlace, RejectsTheSameHostIdFromAnotherUser) {
+TEST(Rendezvous, RejectsTheSameHostIdFromAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can start a PE as another user";
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
@@ -95,7 +95,7 @@ TEST(MeetingPlace, RejectsTheSameHostIdFromAnotherUser) {
                                      "the PE runs as another user")));
 }
 
-TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
+TEST(Rendezvous, ReportsAPeWithoutTheHostVariable) {
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const auto machine = node::read_machine_name({exchange.pe() == 1 ? "" : "node", false});
     return end_of(node::join_node(*machine, exchange, 100, long_limit));
@@ -104,65 +104,65 @@ TEST(MeetingPlace, ReportsAPeWithoutTheHostVariable) {
                                      "but PE 1 has neither; set the same variables for all PEs")));
 }
 
-TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
+TEST(Rendezvous, HostIdsReplaceTheBootIdentifier) {
   const Directory directory;
   const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
-    auto place = bootstrap::MeetingPlace::open(directory.path());
+    auto rendezvous = bootstrap::Rendezvous::open(directory.path());
     const auto machine = node::read_machine_name({exchange.pe() % 2 == 0 ? "even" : "odd", true});
-    auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
+    auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *rendezvous);
     return node ? std::to_string((*node)->pes().front()) : end_of(node);
   });
   EXPECT_THAT(ends, ElementsAre("0", "1", "0", "1"));
 }
 
-TEST(MeetingPlace, RejectsHostIdsLongerThan39Characters) {
+TEST(Rendezvous, RejectsHostIdsLongerThan39Characters) {
   ASSERT_TRUE(node::read_machine_name({std::string(39, 'a'), false}));
   const auto name = node::read_machine_name({std::string(40, 'a'), false});
   EXPECT_THAT(end_of(name), failed_with(EINVAL, "the name has 40 characters; use at most 39"));
 }
 
-TEST(MeetingPlace, TwoJobsShareADirectory) {
+TEST(Rendezvous, TwoJobsShareADirectory) {
   const Directory directory;
   std::vector<std::string> first;
-  std::thread other([&] { first = meet(4, directory.path(), "node"); });
-  const auto second = meet(4, directory.path(), "node");
+  std::thread other([&] { first = join_nodes(4, directory.path(), "node"); });
+  const auto second = join_nodes(4, directory.path(), "node");
   other.join();
   EXPECT_THAT(first, Each(std::string("{ 0, 1, 2, 3 }")));
   EXPECT_THAT(second, Each(std::string("{ 0, 1, 2, 3 }")));
   EXPECT_TRUE(directory.is_empty());
 }
 
-TEST(MeetingPlace, RejectsADirectoryThatOtherUsersCanEnter) {
+TEST(Rendezvous, RejectsADirectoryThatOtherUsersCanEnter) {
   const Directory directory;
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(directory.path().c_str(), mode), 0);
-    EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path())),
+    EXPECT_THAT(end_of(bootstrap::Rendezvous::open(directory.path())),
                 failed_with(EPERM, "the mode of the directory gives other users access"));
   }
   ASSERT_EQ(::chmod(directory.path().c_str(), 0700), 0);
-  EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(directory.path())), "");
+  EXPECT_EQ(end_of(bootstrap::Rendezvous::open(directory.path())), "");
 }
 
-TEST(MeetingPlace, RejectsADirectoryOfAnotherUser) {
+TEST(Rendezvous, RejectsADirectoryOfAnotherUser) {
   const Directory directory;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory to another user";
   ASSERT_EQ(::chown(directory.path().c_str(), 65534, 65534), 0);
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path())),
+  EXPECT_THAT(end_of(bootstrap::Rendezvous::open(directory.path())),
               failed_with(EPERM, "the directory belongs to user 65534, but this process runs as user 0"));
 }
 
-TEST(MeetingPlace, RejectsPathsThatAreNotDirectories) {
+TEST(Rendezvous, RejectsPathsThatAreNotDirectories) {
   const Directory directory;
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path() + "/missing")), failed_with(ENOENT));
+  EXPECT_THAT(end_of(bootstrap::Rendezvous::open(directory.path() + "/missing")), failed_with(ENOENT));
   std::ofstream(directory.path() + "/file") << "text";
-  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(directory.path() + "/file")), failed_with(ENOTDIR));
+  EXPECT_THAT(end_of(bootstrap::Rendezvous::open(directory.path() + "/file")), failed_with(ENOTDIR));
 }
 
-TEST(MeetingPlace, SupportsPathsLongerThanASocketAddress) {
+TEST(Rendezvous, SupportsPathsLongerThanASocketAddress) {
   const Directory directory;
   const std::string deep = directory.path() + "/" + std::string(120, 'd');
   ASSERT_EQ(::mkdir(deep.c_str(), 0700), 0);
-  EXPECT_THAT(meet(2, deep, ""), Each(std::string("{ 0, 1 }")));
+  EXPECT_THAT(join_nodes(2, deep, ""), Each(std::string("{ 0, 1 }")));
 }
 
 /// A socket of that name in the directory, last changed `age_s` seconds ago. It listens while the result lives.
@@ -182,14 +182,14 @@ base::UniqueFd left_over(const Directory& directory, const std::string& name, in
 
 /// A live socket of another machine refuses connections from this one: in a directory of a network's file system a job
 /// that waits for its last PE loses it, unless only sockets are removed that are older than any start of a job.
-TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
+TEST(Rendezvous, RemovesOldSocketsOfKilledProcessesOnly) {
   constexpr int two_days_s = 2 * 24 * 60 * 60;
   const Directory directory;
   left_over(directory, "gdrkit-shmem-old", two_days_s);
   left_over(directory, "gdrkit-shmem-of-another-machine", 3600);
   left_over(directory, "another-program", two_days_s);
   const base::UniqueFd live = left_over(directory, "gdrkit-shmem-live", two_days_s);
-  EXPECT_THAT(meet(2, directory.path(), ""), Each(std::string("{ 0, 1 }")));
+  EXPECT_THAT(join_nodes(2, directory.path(), ""), Each(std::string("{ 0, 1 }")));
   const auto exists = [&](const char* name) { return std::filesystem::exists(directory.path() + "/" + name); };
   EXPECT_FALSE(exists("gdrkit-shmem-old"));
   EXPECT_TRUE(exists("gdrkit-shmem-of-another-machine"));

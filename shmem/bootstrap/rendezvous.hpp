@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MeetingPlace: the UNIX sockets through which the PEs of a machine find each other.
+// Rendezvous: the UNIX sockets through which the PEs of a machine find each other.
 #pragma once
 
 #include <string>
@@ -33,11 +33,11 @@ class LocalListener {
 
 /// By default abstract names, which are visible within one network namespace and leave no file. A directory serves PEs
 /// in several namespaces that mount it. A killed process may leave its file there; a later job removes it.
-class MeetingPlace {
+class Rendezvous {
  public:
-  MeetingPlace() noexcept = default;
+  Rendezvous() noexcept = default;
   /// `path` empty: abstract names. EPERM: the directory belongs to another user, or other users have access to it.
-  [[nodiscard]] static base::Result<MeetingPlace> open(const std::string& path);
+  [[nodiscard]] static base::Result<Rendezvous> open(const std::string& path);
 
   /// Listens under a text form of `name`. Other users can see the name: it is not a secret.
   [[nodiscard]] base::Result<LocalListener> listen(const Token& name) const;

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 
 /// The PEs that PE i sees on its machine: "{ 0, 2 }".
-std::vector<std::string> meet_on(int n_pes, const std::function<node::MachineName(int pe)>& machine_of) {
+std::vector<std::string> join_nodes(int n_pes, const std::function<node::MachineName(int pe)>& machine_of) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::join_node(machine_of(exchange.pe()), exchange, 100, long_limit);
     if (!node) return end_of(node);
@@ -37,23 +37,23 @@ node::MachineName machine(const char* boot_id) {
   return name;
 }
 
-TEST(NodeMeeting, GroupsByBootIdentifier) {
-  EXPECT_THAT(meet_on(5, [](int pe) { return machine(pe % 2 == 0 ? "one" : "two"); }),
+TEST(NodeGroups, GroupsByBootIdentifier) {
+  EXPECT_THAT(join_nodes(5, [](int pe) { return machine(pe % 2 == 0 ? "one" : "two"); }),
               ElementsAre("{ 0, 2, 4 }", "{ 1, 3 }", "{ 0, 2, 4 }", "{ 1, 3 }", "{ 0, 2, 4 }"));
 }
 
-TEST(NodeMeeting, SeparatesUsersAndNetworkNamespaces) {
-  EXPECT_THAT(meet_on(4,
-                      [](int pe) {
-                        node::MachineName name = machine("one");
-                        if (pe == 1) name.user += 1;
-                        if (pe == 2) name.network_namespace += 1;
-                        return name;
-                      }),
+TEST(NodeGroups, SeparatesUsersAndNetworkNamespaces) {
+  EXPECT_THAT(join_nodes(4,
+                         [](int pe) {
+                           node::MachineName name = machine("one");
+                           if (pe == 1) name.user += 1;
+                           if (pe == 2) name.network_namespace += 1;
+                           return name;
+                         }),
               ElementsAre("{ 0, 3 }", "{ 1 }", "{ 2 }", "{ 0, 3 }"));
 }
 
-TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
+TEST(NodeGroups, ReadsTheNameOfThisMachine) {
   const auto name = node::read_machine_name();
   ASSERT_TRUE(name) << name.error().text();
   EXPECT_EQ(std::strlen(name->boot_id), 37u);  // a UUID and the end of its line
@@ -61,7 +61,7 @@ TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
 }
 
 /// Copies of a virtual machine have equal names, and only a connection distinguishes them.
-TEST(NodeMeeting, SeparatesEqualNamesThatCannotConnect) {
+TEST(NodeGroups, SeparatesEqualNamesThatCannotConnect) {
   std::atomic<int> refused{0};
   const auto ends = run_pes(5, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const node::MachineName name = machine("a copy");
@@ -77,7 +77,7 @@ TEST(NodeMeeting, SeparatesEqualNamesThatCannotConnect) {
   EXPECT_THAT(ends, ElementsAre("{ 0, 3, 4 }", "{ 1 }", "{ 2 }", "{ 0, 3, 4 }", "{ 0, 3, 4 }"));
 }
 
-TEST(NodeMeeting, EachNetworkNamespaceIsASeparateNode) {
+TEST(NodeGroups, EachNetworkNamespaceIsASeparateNode) {
   std::atomic<int> refused{0};
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::unshare(CLONE_NEWNET) != 0) refused = errno;

@@ -63,7 +63,7 @@ struct OpenJob {
     return gathered && all != group.pes ? "wrong numbers" : end_of(gathered);
   }
 
-  base::UniqueFd stranger() {
+  base::UniqueFd connect_unknown_peer() {
     return std::move(bootstrap::connect_to({address}, true, bootstrap::Deadline(10s)).value());
   }
 
@@ -105,14 +105,14 @@ void prove(const base::UniqueFd& socket, const secret::Key& secret, const bootst
   send_raw(socket, &proof, sizeof proof);
 }
 
-TEST(Strangers, DoNotInterruptAJob) {
+TEST(UnknownPeers, DoNotInterruptAJob) {
   OpenJob job = OpenJob::make(3, long_limit);
-  const base::UniqueFd silent = job.stranger();
-  const base::UniqueFd half = job.stranger();
+  const base::UniqueFd silent = job.connect_unknown_peer();
+  const base::UniqueFd half = job.connect_unknown_peer();
   const bootstrap::Hello right = job.hello(1);
   send_raw(half, &right, sizeof right / 2);
-  { const base::UniqueFd leaving = job.stranger(); }
-  const base::UniqueFd talking = job.stranger();
+  { const base::UniqueFd leaving = job.connect_unknown_peer(); }
+  const base::UniqueFd talking = job.connect_unknown_peer();
   send_raw(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
@@ -120,7 +120,7 @@ TEST(Strangers, DoNotInterruptAJob) {
 /// Connects as PE 1, sends `hello` and runs PE 0 of the job. Meanwhile, `as_member` uses the connection.
 std::string run_with_member(OpenJob& job, const bootstrap::Hello& hello,
                             const std::function<void(const base::UniqueFd& member)>& as_member) {
-  const base::UniqueFd member = job.stranger();
+  const base::UniqueFd member = job.connect_unknown_peer();
   send_raw(member, &hello, sizeof hello);
   std::thread using_connection([&] { as_member(member); });
   const std::string end = job.run(0);
@@ -128,7 +128,7 @@ std::string run_with_member(OpenJob& job, const bootstrap::Hello& hello,
   return end;
 }
 
-TEST(Strangers, SendsNothingToPesWithoutTheSecret) {
+TEST(UnknownPeers, SendsNothingToPesWithoutTheSecret) {
   using bootstrap::Challenge;
   using bootstrap::Hello;
   const struct {
@@ -152,17 +152,17 @@ TEST(Strangers, SendsNothingToPesWithoutTheSecret) {
   for (const auto& proof : proofs) {
     OpenJob job = OpenJob::make(2, long_limit);
     const Hello hello = job.hello(1);
-    const auto end = run_with_member(job, hello, [&](const base::UniqueFd& stranger) {
-      const secret::Digest sent = proof.make(job.group.secret, hello, challenge_on(stranger));
-      send_raw(stranger, &sent, sizeof sent);
-      EXPECT_EQ(receive_raw(stranger, 1), "") << proof.name;
+    const auto end = run_with_member(job, hello, [&](const base::UniqueFd& unknown_peer) {
+      const secret::Digest sent = proof.make(job.group.secret, hello, challenge_on(unknown_peer));
+      send_raw(unknown_peer, &sent, sizeof sent);
+      EXPECT_EQ(receive_raw(unknown_peer, 1), "") << proof.name;
       EXPECT_EQ(job.run(1), "") << "the job waits for the real PE 1";
     });
     EXPECT_EQ(end, "") << proof.name;
   }
 }
 
-TEST(Strangers, AcceptsPesWithTheSecret) {
+TEST(UnknownPeers, AcceptsPesWithTheSecret) {
   OpenJob job = OpenJob::make(2, 1s);
   const bootstrap::Hello hello = job.hello(1);
   const auto end = run_with_member(job, hello, [&](const base::UniqueFd& member) {
@@ -176,28 +176,28 @@ TEST(Strangers, AcceptsPesWithTheSecret) {
   EXPECT_THAT(end, HasSubstr("PE 1"));  // PE 1 sends nothing after the proof
 }
 
-TEST(Strangers, PesConnectDespiteManyForeignConnections) {
+TEST(UnknownPeers, PesConnectDespiteManyForeignConnections) {
   OpenJob job = OpenJob::make(2, long_limit);
   std::vector<base::UniqueFd> flood;
-  for (int i = 0; i < 300; ++i) flood.push_back(job.stranger());
+  for (int i = 0; i < 300; ++i) flood.push_back(job.connect_unknown_peer());
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-TEST(Strangers, RandomBytesDoNotInterruptAJob) {
+TEST(UnknownPeers, RandomBytesDoNotInterruptAJob) {
   OpenJob job = OpenJob::make(2, long_limit);
   std::mt19937 random(17);
-  std::vector<base::UniqueFd> strangers;
+  std::vector<base::UniqueFd> unknown_peers;
   for (int i = 0; i < 50; ++i) {
     char bytes[200];
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (i % 2 == 0) std::memcpy(bytes, bootstrap::star_magic, sizeof bootstrap::star_magic);
-    strangers.push_back(job.stranger());
-    send_raw(strangers.back(), bytes, sizeof bytes);
+    unknown_peers.push_back(job.connect_unknown_peer());
+    send_raw(unknown_peers.back(), bytes, sizeof bytes);
   }
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-TEST(Strangers, RejectsAPeWithAnotherToken) {
+TEST(UnknownPeers, RejectsAPeWithAnotherToken) {
   OpenJob job = OpenJob::make(2, 300ms);
   OpenJob other = OpenJob::make(2, 300ms);
   other.address = job.address;
@@ -208,7 +208,7 @@ TEST(Strangers, RejectsAPeWithAnotherToken) {
   EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()), AnyOf(failed_with(ETIMEDOUT), failed_with(ECONNRESET))));
 }
 
-TEST(Strangers, ReportsAPeOfAnotherRelease) {
+TEST(UnknownPeers, ReportsAPeOfAnotherRelease) {
   OpenJob job = OpenJob::make(2, long_limit);
   bootstrap::Hello hello = job.hello(1);
   hello.version = bootstrap::star_version + 1;
@@ -217,7 +217,7 @@ TEST(Strangers, ReportsAPeOfAnotherRelease) {
   EXPECT_THAT(end, failed_with(EPROTO, "use one release"));
 }
 
-TEST(Strangers, ReportsAPeThatSendsInvalidData) {
+TEST(UnknownPeers, ReportsAPeThatSendsInvalidData) {
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::Hello hello = job.hello(1);
   const auto end = run_with_member(job, hello, [&](const base::UniqueFd& member) {
@@ -242,7 +242,7 @@ std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, co
   std::thread relaying([&] {
     ASSERT_EQ(bootstrap::wait_for(relay.listener.get(), POLLIN, bootstrap::Deadline(10s)), 0);
     const base::UniqueFd member(::accept4(relay.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    const base::UniqueFd centre = job.stranger();
+    const base::UniqueFd centre = job.connect_unknown_peer();
     std::size_t done[2] = {0, 0};
     for (;;) {
       pollfd entries[2] = {{centre.get(), POLLIN, 0}, {member.get(), POLLIN, 0}};
@@ -264,7 +264,7 @@ std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, co
   return ends;
 }
 
-TEST(Strangers, DetectsDataChangedByARelay) {
+TEST(UnknownPeers, DetectsDataChangedByARelay) {
   EXPECT_THAT(run_through_a_relay(10s, [](bool, std::size_t, std::string*) {}), Each(std::string()));
   constexpr std::size_t code_bytes = sizeof(secret::Tag);
   constexpr std::size_t frame_bytes = sizeof(bootstrap::Frame);
@@ -289,7 +289,7 @@ TEST(Strangers, DetectsDataChangedByARelay) {
   }
 }
 
-TEST(Strangers, DoesNotPrintTextOfARelay) {
+TEST(UnknownPeers, DoesNotPrintTextOfARelay) {
   const auto fail = [](bool is_to_member, std::size_t done, std::string* words) {
     if (!is_to_member || done < sizeof(bootstrap::Challenge)) return;
     const std::string text = "owned";
@@ -305,7 +305,7 @@ TEST(Strangers, DoesNotPrintTextOfARelay) {
 }
 
 /// Another program may hold PE 0's address and send nothing, or invalid data.
-TEST(Strangers, PesTimeOutIfAnotherProgramHoldsPeZerosPort) {
+TEST(UnknownPeers, PesTimeOutIfAnotherProgramHoldsPeZerosPort) {
   for (const bool is_silent : {true, false}) {
     OpenJob job = OpenJob::make(2, 300ms);
     std::atomic<bool> is_done{false};
@@ -330,13 +330,13 @@ TEST(Strangers, PesTimeOutIfAnotherProgramHoldsPeZerosPort) {
 }
 
 /// Another program binds PE 0's port before PE 0 does.
-TEST(Strangers, ProgramOnPeZerosPortReceivesNoSecret) {
+TEST(UnknownPeers, ProgramOnPeZerosPortReceivesNoSecret) {
   OpenJob job = OpenJob::make(2, 1s);
-  std::string heard;
+  std::string received;
   std::thread holder([&] {
     base::UniqueFd socket;
     while (!socket) socket = base::UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    heard = receive_raw(socket, sizeof(bootstrap::Hello));
+    received = receive_raw(socket, sizeof(bootstrap::Hello));
     bootstrap::Challenge challenge;
     std::memcpy(challenge.magic, bootstrap::star_magic, sizeof challenge.magic);
     send_raw(socket, &challenge, sizeof challenge);
@@ -347,15 +347,16 @@ TEST(Strangers, ProgramOnPeZerosPortReceivesNoSecret) {
     frame.size_bytes = text.size();
     send_raw(socket, &frame, sizeof frame);
     send_raw(socket, text.data(), text.size());
-    heard += receive_raw(socket, 1000);
+    received += receive_raw(socket, 1000);
     job.listener = base::UniqueFd();
   });
   const std::string end = job.run(1);
   holder.join();
   EXPECT_THAT(end, Not(HasSubstr("owned")));
-  EXPECT_EQ(heard.size(), sizeof(bootstrap::Hello)) << "PE 1 sent its proof to a program that did not prove the secret";
+  EXPECT_EQ(received.size(), sizeof(bootstrap::Hello))
+      << "PE 1 sent its proof to a program that did not prove the secret";
   const std::string secret(job.group.secret.begin(), job.group.secret.end());
-  EXPECT_THAT(heard, Not(HasSubstr(secret)));
+  EXPECT_THAT(received, Not(HasSubstr(secret)));
 }
 
 }  // namespace

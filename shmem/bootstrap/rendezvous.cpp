@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/rendezvous.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -86,12 +86,12 @@ LocalListener::~LocalListener() {
   if (directory_) ::unlinkat(directory_.get(), name_.c_str(), 0);
 }
 
-base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
-  MeetingPlace place;
-  if (path.empty()) return place;
-  place.directory_ = base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+base::Result<Rendezvous> Rendezvous::open(const std::string& path) {
+  Rendezvous rendezvous;
+  if (path.empty()) return rendezvous;
+  rendezvous.directory_ = base::UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
-  if (!place.directory_ || ::fstat(place.directory_.get(), &status) != 0)
+  if (!rendezvous.directory_ || ::fstat(rendezvous.directory_.get(), &status) != 0)
     return refused(path, errno, std::strerror(errno));
   if (status.st_uid != ::geteuid()) {
     return refused(path, EPERM,
@@ -101,10 +101,10 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return refused(path, EPERM, "the mode of the directory gives other users access");
   }
-  return place;
+  return rendezvous;
 }
 
-base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
+base::Result<LocalListener> Rendezvous::listen(const Token& token) const {
   const std::string name = prefix + to_hex(token);
   base::UniqueFd directory;
   if (directory_) {
@@ -125,7 +125,7 @@ base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
   return listener;
 }
 
-base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
+base::Result<base::UniqueFd> Rendezvous::connect(const Token& token, const Deadline& deadline) const {
   const LocalAddress local = local_address(prefix + to_hex(token), directory_.get());
   base::UniqueFd socket = local_socket();
   if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
@@ -140,7 +140,7 @@ base::Result<base::UniqueFd> MeetingPlace::connect(const Token& token, const Dea
 }
 
 /// Removes files of processes that were killed before all PEs were connected.
-void MeetingPlace::remove_stale() const {
+void Rendezvous::remove_stale() const {
   const int again = ::openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> files(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
   if (files == nullptr) return;
