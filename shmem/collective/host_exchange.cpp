@@ -66,21 +66,21 @@ class BulkExchange {
     for (std::uint64_t at = begin; at < end; at += block_bytes) {
       const std::uint64_t bytes = std::min(block_bytes, end - at);
       if (auto done = reduce_block(at, bytes); !done) return done;
-      auto given = to_each([&](int member) { return put(at, sum_.data(), bytes, member); });
-      if (!given) return given;
+      auto sent = to_each([&](int member) { return put(at, sum_.data(), bytes, member); });
+      if (!sent) return sent;
     }
     return {};
   }
 
   /// The target is written after all have read: it may be a part of the source.
-  base::Status reducescatter(const Meet& meet) {
+  base::Status reducescatter(const Synchronize& synchronize) {
     std::vector<unsigned char> result(size_);
     for (std::uint64_t at = 0; at < size_; at += block_bytes) {
       const std::uint64_t bytes = std::min(block_bytes, size_ - at);
       if (auto done = reduce_block(own_ * size_ + at, bytes); !done) return done;
       std::memcpy(result.data() + at, sum_.data(), bytes);
     }
-    if (auto met = meet(); !met) return met;
+    if (auto synchronized = synchronize(); !synchronized) return synchronized;
     return transfers_.put(target_, result.data(), size_, pe_of(team_.own()), false);
   }
 
@@ -169,9 +169,9 @@ base::Status write_target(parts::Transfers& transfers, const HostTeam& team, con
 }
 
 base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
-                              const Meet& meet) noexcept try {
-  // From here until the last meeting, all sources may be read and all targets written.
-  if (auto met = meet(); !met) return met;
+                              const Synchronize& synchronize) noexcept try {
+  // From here until the last synchronization, all sources may be read and all targets written.
+  if (auto synchronized = synchronize(); !synchronized) return synchronized;
   BulkExchange exchange(transfers, team, checked);
   base::Status done;
   switch (checked.call.operation) {
@@ -179,10 +179,10 @@ base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team,
     case CollectiveOperation::fcollect: done = exchange.fcollect(); break;
     case CollectiveOperation::alltoall: done = exchange.alltoall(); break;
     case CollectiveOperation::reduce: done = exchange.reduce(); break;
-    default: return exchange.reducescatter(meet);
+    default: return exchange.reducescatter(synchronize);
   }
   if (!done) return done;
-  return meet();
+  return synchronize();
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory for one block of data per PE", checked.name);
 }

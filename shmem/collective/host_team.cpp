@@ -26,7 +26,7 @@ HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::
                                [this](int member) { return connections_.node().index_of(member) < 0; });
   if (is_over_nodes()) {
     remote_lines_.resize(members_.size());
-    said_bytes_.resize(members_.size());
+    contribution_bytes_.resize(members_.size());
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (!is_over_nodes() || i == static_cast<std::size_t>(own_)) {
@@ -43,8 +43,8 @@ int HostTeam::index_of(int pe) const noexcept {
   return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
 }
 
-/// Data of the members in one meeting, as bytes: for each member the size of the data, the words and the data.
-class HostTeam::Words final : public remote::MeetingData {
+/// Data of the members in one exchange, as bytes: for each member the size of the data, the words and the data.
+class HostTeam::Words final : public remote::AllgatherData {
  public:
   Words(HostTeam& team, const char* what) noexcept : team_(team), what_(what) {}
 
@@ -52,11 +52,11 @@ class HostTeam::Words final : public remote::MeetingData {
     std::vector<char> bytes;
     for (std::size_t before = 0; before < count; ++before) {
       const int member = before_own(before);
-      const std::uint64_t data_bytes = team_.said_bytes_[static_cast<std::size_t>(member)];
-      const parts::TeamWord& said = team_.said(member);
+      const std::uint64_t data_bytes = team_.contribution_bytes_[static_cast<std::size_t>(member)];
+      const parts::TeamWord& part = team_.contribution(member);
       append(bytes, &data_bytes, sizeof data_bytes);
-      append(bytes, said.words, sizeof said.words);
-      append(bytes, said.data, data_bytes);
+      append(bytes, part.words, sizeof part.words);
+      append(bytes, part.data, data_bytes);
     }
     return bytes;
   }
@@ -65,16 +65,16 @@ class HostTeam::Words final : public remote::MeetingData {
     std::size_t at = 0;
     for (std::size_t before = distance; before < team_.members_.size() && at < bytes.size(); ++before) {
       const int member = before_own(before);
-      parts::TeamWord& said = team_.said(member);
+      parts::TeamWord& part = team_.contribution(member);
       std::uint64_t data_bytes = 0;
-      const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
-                            take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
+      const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof part.data &&
+                            take(bytes, at, part.words, sizeof part.words) && take(bytes, at, part.data, data_bytes);
       if (!is_whole) {
         return base::fail(EPROTO,
                           "%s: PE %d sent an invalid message of %zu bytes; use one release of gdrkit for all PEs",
                           what_, team_.members_[static_cast<std::size_t>(before_own(distance))], bytes.size());
       }
-      team_.said_bytes_[static_cast<std::size_t>(member)] = data_bytes;
+      team_.contribution_bytes_[static_cast<std::size_t>(member)] = data_bytes;
     }
     return {};
   }
@@ -99,20 +99,20 @@ class HostTeam::Words final : public remote::MeetingData {
   const char* const what_;
 };
 
-base::Status HostTeam::meet_by_messages(const char* what) noexcept {
-  const remote::Meeting meeting{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_),
-                                first_arrivals_, meetings_};
+base::Status HostTeam::exchange_by_messages(const char* what) noexcept {
+  const remote::Allgather call{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_),
+                               first_arrivals_, exchanges_};
   Words words(*this, what);
-  return connections_.remote()->meet(meeting, words, what);
+  return connections_.remote()->allgather(call, words, what);
 }
 
 /// Ordering: the store of a PE's count releases its data and earlier accesses; every PE that waits for the count
 /// acquires them.
-base::Status HostTeam::meet_by_memory(const char* what) noexcept {
+base::Status HostTeam::exchange_by_memory(const char* what) noexcept {
   for (int member = 0; member < n_pes(); ++member) {
     parts::Waiter waiter(connections_.node(), connections_.limit(), what);
-    const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
-    while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
+    const std::uint64_t expected = first_arrivals_[static_cast<std::size_t>(member)] + exchanges_;
+    while (line(member).arrivals.load(std::memory_order_acquire) < expected) {
       if (auto waited = waiter.pause(); !waited) {
         return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d, a member of team 0x%x)",
                           waited.error().text(), connections_.pe(), members_[static_cast<std::size_t>(member)],
@@ -123,26 +123,26 @@ base::Status HostTeam::meet_by_memory(const char* what) noexcept {
   return {};
 }
 
-base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
-                            const Message& message) noexcept {
-  ++meetings_;
-  parts::TeamWord& own = said(own_);
+base::Status HostTeam::exchange(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
+                                const Message& message) noexcept {
+  ++exchanges_;
+  parts::TeamWord& own = contribution(own_);
   own.words[operation_word] = operation;
   std::size_t word = first_argument_word;
   for (const Argument& argument : arguments) own.words[word++] = argument.value;
   own.words[note_word] = message.note;
   if (message.size_bytes != 0) std::memcpy(own.data, message.data, message.size_bytes);
   line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel);
-  if (!is_over_nodes()) return meet_by_memory(what);
-  said_bytes_[static_cast<std::size_t>(own_)] = message.size_bytes;
-  return meet_by_messages(what);
+  if (!is_over_nodes()) return exchange_by_memory(what);
+  contribution_bytes_[static_cast<std::size_t>(own_)] = message.size_bytes;
+  return exchange_by_messages(what);
 }
 
 /// All PEs compare with the first PE, so that all get the same result.
 base::Status HostTeam::compare(const char* what, std::initializer_list<Argument> arguments) const noexcept {
-  const parts::TeamWord& first = said(0);
+  const parts::TeamWord& first = contribution(0);
   for (int member = 1; member < n_pes(); ++member) {
-    const parts::TeamWord& theirs = said(member);
+    const parts::TeamWord& theirs = contribution(member);
     const int pe = members_[static_cast<std::size_t>(member)];
     if (theirs.words[operation_word] != first.words[operation_word]) {
       return base::fail(

@@ -43,7 +43,7 @@ struct Argument {
   bool is_code = false;  ///< not a number that the caller passed, so messages do not print it
 };
 
-/// Data of a PE in a meeting, in addition to the arguments.
+/// Data of a PE in an exchange, in addition to the arguments.
 struct Message {
   std::uint64_t note = 0;
   const void* data = nullptr;  ///< at most TeamWord::most_bytes
@@ -53,7 +53,7 @@ struct Message {
 class HostTeam {
  public:
   /// `members`: PEs of the job, in the order of the team; the caller is the one at `own`. `first_arrivals`: how many
-  /// meetings teams of this slot have had on each member, which counts from there.
+  /// exchanges teams of this slot have had on each member, which counts from there.
   HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members,
            std::vector<std::uint64_t> first_arrivals, int own);
 
@@ -67,15 +67,15 @@ class HostTeam {
   /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
   [[nodiscard]] bool is_over_nodes() const noexcept { return is_over_nodes_; }
 
-  /// Publishes this PE's data and waits for all PEs. Their data is valid until the meeting after the next. `what`, for
+  /// Publishes this PE's data and waits for all PEs. Their data is valid until the exchange after the next. `what`, for
   /// error messages, must outlive the call. Errors: as Waiter, with the missing PE.
-  base::Status meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
-                    const Message& message) noexcept;
-  /// Fails with EPROTO, on all PEs, if operations or arguments of the last meeting differ.
+  base::Status exchange(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
+                        const Message& message) noexcept;
+  /// Fails with EPROTO, on all PEs, if operations or arguments of the last exchange differ.
   [[nodiscard]] base::Status compare(const char* what, std::initializer_list<Argument> arguments) const noexcept;
-  /// Of the last meeting.
-  [[nodiscard]] std::uint64_t note_of(int member) const noexcept { return said(member).words[note_word]; }
-  [[nodiscard]] const unsigned char* data_of(int member) const noexcept { return said(member).data; }
+  /// Of the last exchange.
+  [[nodiscard]] std::uint64_t note_of(int member) const noexcept { return contribution(member).words[note_word]; }
+  [[nodiscard]] const unsigned char* data_of(int member) const noexcept { return contribution(member).data; }
 
   // Of the collectives of the GPU; used under `mutex`.
   std::mutex mutex;
@@ -90,10 +90,12 @@ class HostTeam {
 
   class Words;
 
-  base::Status meet_by_messages(const char* what) noexcept;
-  base::Status meet_by_memory(const char* what) noexcept;
+  base::Status exchange_by_messages(const char* what) noexcept;
+  base::Status exchange_by_memory(const char* what) noexcept;
   [[nodiscard]] parts::TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
-  [[nodiscard]] parts::TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
+  [[nodiscard]] parts::TeamWord& contribution(int member) const noexcept {
+    return line(member).contributions[exchanges_ % 2];
+  }
 
   parts::Connections& connections_;
   const Team handle_;
@@ -102,10 +104,10 @@ class HostTeam {
   const int own_;
   std::vector<parts::TeamLine*> lines_;
   std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over nodes: data of the other members, by member
-  std::vector<std::size_t> said_bytes_;                         // over nodes: size in the last meeting, by member
+  std::vector<std::size_t> contribution_bytes_;                 // over nodes: size in the last exchange, by member
   bool is_over_nodes_ = false;
   const std::vector<std::uint64_t> first_arrivals_;
-  std::uint64_t meetings_ = 0;
+  std::uint64_t exchanges_ = 0;
 };
 
 }  // namespace gdrkit::shmem_impl::collective

@@ -73,21 +73,21 @@ base::Result<std::uint64_t> TeamBoard::issue() noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while making a unique id for a team");
 }
 
-TeamBoard::Visit::~Visit() {
+TeamBoard::Participant::~Participant() {
   if (round_ == 0) return;
   const std::uint64_t tag = tag_of(id_, has_succeeded_ ? succeeded : failed_round);
   (void)board_.transfers_.put_to_team(nullptr, nullptr, 0, entry(1) + offsetof(Entry, tag), tag, issuer());
   (void)board_.transfers_.complete_to(issuer());
 }
 
-int TeamBoard::Visit::issuer() const noexcept { return static_cast<int>(id_ & ((1U << pe_bits) - 1)); }
+int TeamBoard::Participant::issuer() const noexcept { return static_cast<int>(id_ & ((1U << pe_bits) - 1)); }
 
-char* TeamBoard::Visit::entry(std::uint64_t round) const noexcept {
+char* TeamBoard::Participant::entry(std::uint64_t round) const noexcept {
   return board_.at(id_) + TeamMemory::board_header_bytes + static_cast<std::size_t>(own_) * sizeof(Entries) +
          round % 2 * sizeof(Entry);
 }
 
-base::Status TeamBoard::Visit::publish(std::uint64_t word) {
+base::Status TeamBoard::Participant::publish(std::uint64_t word) {
   char* const at = entry(round_);
   if (auto put = board_.transfers_.put_to_team(at + offsetof(Entry, word), &word, sizeof word,
                                                at + offsetof(Entry, tag), tag_of(id_, round_), issuer());
@@ -97,7 +97,7 @@ base::Status TeamBoard::Visit::publish(std::uint64_t word) {
   return board_.transfers_.complete_to(issuer());
 }
 
-base::Result<std::vector<std::uint64_t>> TeamBoard::Visit::gather(std::uint64_t word) {
+base::Result<std::vector<std::uint64_t>> TeamBoard::Participant::gather(std::uint64_t word) {
   if (id_ >> pe_bits == 0 || issuer() >= board_.connections_.n_pes()) return invalid_id_error();
   std::uint64_t current = 0;
   std::vector<Entries> entries;
@@ -117,7 +117,7 @@ base::Result<std::vector<std::uint64_t>> TeamBoard::Visit::gather(std::uint64_t 
     const auto failed = std::find_if(entries.begin(), entries.end(), has_failed);
     if (failed != entries.end()) return other_failed_error(failed - entries.begin());
   }
-  const std::uint64_t wanted = tag_of(id_, ++round_);
+  const std::uint64_t expected_tag = tag_of(id_, ++round_);
   if (auto published = publish(word); !published) return base::pass(published);
   parts::Waiter waiter(board_.connections_.node(), board_.connections_.limit(), what_);
   // A PE may be one round ahead; its word of this round remains. Only a PE that has failed has a later tag without it.
@@ -125,13 +125,13 @@ base::Result<std::vector<std::uint64_t>> TeamBoard::Visit::gather(std::uint64_t 
   for (bool is_second_read = false;;) {
     if (auto got = board_.read(issuer(), id_, n_pes_, current, entries); !got) return base::pass(got);
     if (current != id_) return invalid_id_error();
-    if (entries[own].last_tag() < wanted) {  // overwritten by a PE that used a former id of this board
+    if (entries[own].last_tag() < expected_tag) {  // overwritten by a PE that used a former id of this board
       if (auto published = publish(word); !published) return base::pass(published);
     }
     const auto missing = std::find_if(entries.begin(), entries.end(),
-                                      [wanted](const Entries& of_pe) { return of_pe.last_tag() < wanted; });
+                                      [expected_tag](const Entries& of_pe) { return of_pe.last_tag() < expected_tag; });
     const auto failed = std::find_if(entries.begin(), entries.end(), [&](const Entries& of_pe) {
-      return of_pe.last_tag() > wanted && of_pe.of_round[round_ % 2].tag != wanted;
+      return of_pe.last_tag() > expected_tag && of_pe.of_round[round_ % 2].tag != expected_tag;
     });
     if (is_second_read && failed != entries.end()) {
       return other_failed_error(failed - entries.begin());
@@ -152,15 +152,15 @@ base::Result<std::vector<std::uint64_t>> TeamBoard::Visit::gather(std::uint64_t 
   return words;
 }
 
-tl::unexpected<base::Error> TeamBoard::Visit::equal_number_error() const noexcept {
+tl::unexpected<base::Error> TeamBoard::Participant::equal_number_error() const noexcept {
   return base::fail(EINVAL, "%s: another PE also passed number %d; pass different numbers", what_, own_);
 }
 
-tl::unexpected<base::Error> TeamBoard::Visit::other_failed_error(std::ptrdiff_t number) const noexcept {
+tl::unexpected<base::Error> TeamBoard::Participant::other_failed_error(std::ptrdiff_t number) const noexcept {
   return base::fail(EPROTO, "%s: PE %td of the new team failed; see its error message", what_, number);
 }
 
-tl::unexpected<base::Error> TeamBoard::Visit::invalid_id_error() const noexcept {
+tl::unexpected<base::Error> TeamBoard::Participant::invalid_id_error() const noexcept {
   return base::fail(EINVAL, "%s: invalid unique id 0x%" PRIx64 "; get a new one from team_get_unique_id", what_, id_);
 }
 

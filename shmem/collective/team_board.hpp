@@ -31,15 +31,15 @@ class TeamBoard {
   [[nodiscard]] base::Result<std::uint64_t> issue() noexcept;
 
   /// One PE's part in the creation of one team.
-  class Visit {
+  class Participant {
    public:
     /// `own`: number of this PE in the team.
-    Visit(TeamBoard& board, std::uint64_t id, int n_pes, int own, const char* what) noexcept
+    Participant(TeamBoard& board, std::uint64_t id, int n_pes, int own, const char* what) noexcept
         : board_(board), id_(id), n_pes_(n_pes), own_(own), what_(what) {}
     /// Releases the board, also after an error. The other members fail unless succeed() was called.
-    ~Visit();
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
+    ~Participant();
+    Participant(const Participant&) = delete;
+    Participant& operator=(const Participant&) = delete;
 
     /// Returns the words of all members. Errors: EINVAL (invalid id, or another PE has the same number), EPROTO
     /// (another PE failed), and those of Waiter.

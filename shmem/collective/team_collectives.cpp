@@ -112,9 +112,9 @@ base::Result<Team> TeamCollectives::init_team(std::uint64_t id, int n_pes, int p
     return base::fail(EINVAL, "%s: PE number %d or number of PEs %d is out of range; the job has %d PEs", what, pe,
                       n_pes, connections_.n_pes());
   }
-  TeamBoard::Visit visit(board_, id, n_pes, pe, what);
-  auto made = table_.join(what, n_pes, [&visit](std::uint64_t word) { return visit.gather(word); });
-  if (made) visit.succeed();
+  TeamBoard::Participant participant(board_, id, n_pes, pe, what);
+  auto made = table_.join(what, n_pes, [&participant](std::uint64_t word) { return participant.gather(word); });
+  if (made) participant.succeed();
   return made;
 }
 
@@ -134,7 +134,7 @@ base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const Collectiv
   return Prepared{*team, *checked};
 }
 
-base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept {
+base::Status TeamCollectives::exchange(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept {
   const CheckedCall& checked = prepared.checked;
   const auto operation = static_cast<std::uint64_t>(checked.call.operation) + (is_on_stream ? on_stream : 0);
   // The source of an fcollect may be anywhere: its place in the target differs from PE to PE.
@@ -144,7 +144,8 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
       {"the root, type or reduction", checked.kind(), true},
       {"the target's offset in the symmetric heap", checked.target_offset},
       {"the source's offset in the symmetric heap", is_source_alike ? checked.source_offset : 0}};
-  if (auto met = prepared.team->meet(checked.name, operation, arguments, message); !met) return met;
+  if (auto exchanged = prepared.team->exchange(checked.name, operation, arguments, message); !exchanged)
+    return exchanged;
   return prepared.team->compare(checked.name, arguments);
 }
 
@@ -156,27 +157,27 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   if (is_barrier) {
     if (auto done = transfers_.complete_all(); !done) return done;
   }
-  if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
+  if (checked.has_data() && call.size_bytes == 0) return exchange(*prepared, false, {});
   if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_nodes()) {
-    return exchange_in_bulk(transfers_, *prepared->team, checked, [&] { return meet(*prepared, false, {}); });
+    return exchange_in_bulk(transfers_, *prepared->team, checked, [&] { return exchange(*prepared, false, {}); });
   }
   if (checked.has_data() && !fits_host_exchange(checked)) {
-    // Before the meeting: CUDA may wait for a running GPU kernel before it returns a new stream, and with several PEs
+    // Before the exchange: CUDA may wait for a running GPU kernel before it returns a new stream, and with several PEs
     // in one process, that GPU kernel may wait for this PE.
     if (auto made = create_stream_once(*prepared->team); !made) return made;
-    if (auto met = meet(*prepared, false, {}); !met) return met;
+    if (auto exchanged = exchange(*prepared, false, {}); !exchanged) return exchanged;
     return run_on_gpu(*prepared);
   }
   if (!checked.has_data()) {
-    if (auto met = meet(*prepared, false, {}); !met || !is_barrier) return met;
-    // After the meeting, as in barrier_all.
+    if (auto exchanged = exchange(*prepared, false, {}); !exchanged || !is_barrier) return exchanged;
+    // After the exchange, as in barrier_all.
     if (auto whole = take_fault(); !whole) return whole;
     return gpu_code_.check_waits();
   }
   unsigned char buffer[parts::TeamWord::most_bytes];
   auto message = read_source(transfers_, *prepared->team, checked, buffer);
   if (!message) return base::pass(message);
-  if (auto met = meet(*prepared, false, *message); !met) return met;
+  if (auto exchanged = exchange(*prepared, false, *message); !exchanged) return exchanged;
   return write_target(transfers_, *prepared->team, checked);
 }
 
@@ -190,7 +191,7 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
     return run(call);
   }
   if (compares_streams_) {
-    if (auto met = meet(*prepared, true, {}); !met) return met;
+    if (auto exchanged = exchange(*prepared, true, {}); !exchanged) return exchanged;
   }
   if (prepared->checked.has_data() && call.size_bytes == 0) return {};
   const platform::DeviceScope scope(connections_.device());

@@ -64,7 +64,7 @@ class TeamCollectives {
   };
   [[nodiscard]] base::Result<Prepared> prepare(const CollectiveCall& call) noexcept;
   /// Waits until all PEs have called this with the same arguments, and exchanges `message`.
-  base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
+  base::Status exchange(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
   base::Status create_stream_once(HostTeam& team) noexcept;
   base::Status run_on_gpu(const Prepared& prepared) noexcept;
   base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;

@@ -95,11 +95,11 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
                                    std::initializer_list<Argument> arguments, const base::Status& valid,
                                    std::optional<TeamRange> range) noexcept try {
   const std::lock_guard lock(mutex_);
-  if (auto met = parent.meet(what, operation, arguments, {}); !met) return base::pass(met);
+  if (auto exchanged = parent.exchange(what, operation, arguments, {}); !exchanged) return base::pass(exchanged);
   if (auto same = parent.compare(what, arguments); !same) return base::pass(same);
   if (!valid) return base::pass(valid);
   const Gather gather = [&](std::uint64_t word) -> base::Result<std::vector<std::uint64_t>> {
-    if (auto met = parent.meet(what, operation, {}, {.note = word}); !met) return base::pass(met);
+    if (auto exchanged = parent.exchange(what, operation, {}, {.note = word}); !exchanged) return base::pass(exchanged);
     std::vector<std::uint64_t> words(parent.members().size());
     for (int member = 0; member < parent.n_pes(); ++member) {
       words[static_cast<std::size_t>(member)] = parent.note_of(member);
@@ -139,8 +139,8 @@ base::Result<Team> TeamTable::join(const char* what, int n_pes, const Gather& ga
   return base::fail_literal(ENOMEM, "out of memory while creating a team");
 }
 
-/// The PEs exchange which slots are free on all; from which count the new team's meetings begin; and whether all of its
-/// PEs have made their part. After the last exchange its GPU kernels may write to each other.
+/// The PEs exchange which slots are free on all; from which count the new team's exchanges begin; and whether all of
+/// its PEs have made their part. After the last exchange its GPU kernels may write to each other.
 base::Result<Team> TeamTable::create(const char* what, const Gather& gather, const std::vector<int>& pes,
                                      const std::vector<std::size_t>& positions) {
   // The hash in the upper half shows whether all have the same list of PEs.
@@ -221,8 +221,9 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
 }
 
 base::Status TeamTable::write_entry(int number, const shmem::TeamState& state, std::uint64_t size_bytes) noexcept {
-  shmem::TeamReport& told = report(number);
-  for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) shmem::detail::post(word, 0);
+  shmem::TeamReport& team_report = report(number);
+  for (std::uint64_t* const word : {&team_report.fault, &team_report.finished, &team_report.stop})
+    shmem::detail::post(word, 0);
   platform::Device& device = connections_.device();
   if (auto zeroed = device.fill(state.words_address, 0, size_bytes); !zeroed) return zeroed;
   const shmem::TeamEntry entry{state, {}};
@@ -278,7 +279,7 @@ base::Status TeamTable::destroy(HostTeam& team) noexcept {
   // No data of this PE's GPU is in flight when the other PEs reuse the slot.
   base::Status ended = device.synchronize_all();
   constexpr std::uint64_t operation = 200;
-  base::keep_first(ended, team.meet(what, operation, {}, {}));
+  base::keep_first(ended, team.exchange(what, operation, {}, {}));
   if (ended) ended = team.compare(what, {});
   if (!ended) return ended;
   const std::lock_guard lock(mutex_);

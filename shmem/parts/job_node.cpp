@@ -34,10 +34,11 @@ base::Status JobNode::agree_over_nodes(base::Status status, const char* step) no
     if (!done) mine = {pes().front(), bootstrap::PeOutcome(done)};
   };
   note(status);
-  if (remote_.is_leader()) note(remote_.meet(&mine, sizeof mine, &fold_outcomes, step));
+  if (remote_.is_leader()) note(remote_.allreduce(&mine, sizeof mine, &fold_outcomes, step));
   if (pes().size() > 1) {
     std::vector<NodeOutcome> all(pes().size());
-    if (auto told = exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
+    if (auto exchanged = exchange_fds(-1, &mine, sizeof mine, all.data(), step); !exchanged)
+      return base::pass(exchanged);
     mine = all.front();
   }
   if (mine.pe < 0 || !status) return status;

@@ -47,7 +47,7 @@ static_assert(sizeof(PeLine) == 128 && std::atomic<std::uint64_t>::is_always_loc
 
 inline constexpr int team_slots = GDRKIT_SHMEM_TEAMS_MAX;
 
-/// Data of a PE for one meeting. Written before its arrival is counted, and read by PEs that have seen the count.
+/// Data of a PE for one exchange. Written before its arrival is counted, and read by PEs that have seen the count.
 struct TeamWord {
   static constexpr std::size_t words_count = 8;
   static constexpr std::size_t most_bytes = 2048;
@@ -56,11 +56,11 @@ struct TeamWord {
   unsigned char data[most_bytes];
 };
 
-/// Meetings use the two words alternately. A PE that reaches the next meeting has read the data of the previous one, so
-/// no PE overwrites data that another still reads.
+/// Exchanges use the two words alternately. A PE that reaches the next exchange has read the data of the previous one,
+/// so no PE overwrites data that another still reads.
 struct alignas(128) TeamLine {
-  std::atomic<std::uint64_t> arrivals;  ///< meetings of all teams that had this place
-  alignas(128) TeamWord said[2];
+  std::atomic<std::uint64_t> arrivals;  ///< exchanges of all teams that had this place
+  alignas(128) TeamWord contributions[2];
 };
 static_assert(sizeof(TeamLine) % 128 == 0);
 

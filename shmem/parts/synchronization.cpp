@@ -68,10 +68,10 @@ AgreedCall call_of(int pe, const PeLine& line) noexcept {
           {line.arguments[0].load(std::memory_order_relaxed), line.arguments[1].load(std::memory_order_relaxed)}};
 }
 
-base::Status wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t wanted, const Connections& connections,
+base::Status wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t expected, const Connections& connections,
                       int pe, const char* what, std::chrono::milliseconds limit) noexcept {
   Waiter waiter(connections.node(), limit, what);
-  while (count.load(std::memory_order_acquire) < wanted) {
+  while (count.load(std::memory_order_acquire) < expected) {
     if (auto waited = waiter.pause(); !waited) {
       return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(),
                         connections.pe(), pe);
@@ -85,8 +85,8 @@ base::Status wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t wan
 /// Ordering: the store of a PE's count releases its earlier accesses; every PE that loads the count acquires them.
 base::Status Synchronization::sync_all(const char* what) noexcept {
   if (connections_.remote() != nullptr) {
-    auto met = sync_nodes(what, {connections_.pe(), 0, {}}, connections_.limit());
-    return base::status_of(met);
+    auto synchronized = sync_nodes(what, {connections_.pe(), 0, {}}, connections_.limit());
+    return base::status_of(synchronized);
   }
   const std::uint64_t arrival = own_line().arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
   int index = 0;
@@ -105,12 +105,12 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
     return calls ? compare_calls(what, *calls) : base::status_of(calls);
   }
   publish(own, own_line());
-  if (auto met = sync_all(what); !met) return met;
+  if (auto synchronized = sync_all(what); !synchronized) return synchronized;
   AgreedCalls calls;
   int index = 0;
   for (const int pe : connections_.node().pes()) add_call(&calls, call_of(pe, connections_.line(index++)));
   // No PE writes its line again before all PEs have read it.
-  if (auto met = sync_all(what); !met) return met;
+  if (auto synchronized = sync_all(what); !synchronized) return synchronized;
   return compare_calls(what, calls);
 }
 
@@ -134,7 +134,8 @@ base::Result<AgreedCalls> Synchronization::sync_nodes(const char* what, const Ag
     if (auto came = wait_for(line.arrivals, arrival, connections_, pe, what, limit); !came) return base::pass(came);
     add_call(&calls, call_of(pe, line));
   }
-  if (auto met = connections_.remote()->meet(&calls, sizeof calls, &fold_calls, what); !met) return base::pass(met);
+  if (auto reduced = connections_.remote()->allreduce(&calls, sizeof calls, &fold_calls, what); !reduced)
+    return base::pass(reduced);
   root.calls = calls;
   root.released.store(arrival, std::memory_order_release);
   return calls;

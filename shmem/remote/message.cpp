@@ -8,8 +8,8 @@
 namespace gdrkit::shmem_impl::remote {
 namespace {
 
-/// Limit of the data of one meeting: enough for all PEs of a large job.
-constexpr std::uint64_t most_said_bytes = std::uint64_t{1} << 30;
+/// Limit of the data of one allgather: enough for all PEs of a large job.
+constexpr std::uint64_t most_allgather_bytes = std::uint64_t{1} << 30;
 
 /// What all blocks begin with. Both sides are little-endian 64-bit Linux.
 struct Prefix {
@@ -109,9 +109,9 @@ bool has_sound_fields(const DecodedMessage& decoded, int n_pes) noexcept {
     case RemoteMessageKind::update:
       return message.number != 0 && bytes == 0 && (message.word_bytes == 4 || message.word_bytes == 8);
     case RemoteMessageKind::flush: return message.number != 0 && bytes == 0;
-    case RemoteMessageKind::meeting:
-      return message.number != 0 && message.size_bytes <= most_said_bytes && message.compare <= message.size_bytes &&
-             bytes <= message.size_bytes - message.compare;
+    case RemoteMessageKind::allgather:
+      return message.number != 0 && message.size_bytes <= most_allgather_bytes &&
+             message.compare <= message.size_bytes && bytes <= message.size_bytes - message.compare;
     case RemoteMessageKind::key_request: return message.number != 0 && message.request != 0 && bytes == 0;
     case RemoteMessageKind::data: return is_failure || (message.other == 0 && message.size_bytes == bytes);
     case RemoteMessageKind::key:

@@ -23,7 +23,7 @@ enum class RemoteMessageKind : std::uint8_t {
   get,          ///< requests `size_bytes` from `offset`; the reply is `data`
   update,       ///< an atomic operation on the word at `offset`; with a request the reply is `value`
   flush,        ///< requests an acknowledgement when all earlier messages are delivered and visible
-  meeting,      ///< data of meeting `operand` at place `offset`: bytes from `compare` on, of `size_bytes`
+  allgather,    ///< data of allgather `operand` at place `offset`: bytes from `compare` on, of `size_bytes`
   key_request,  ///< requests the key of the chunk at `offset`
   // Unordered.
   data,         ///< to `request`: bytes of the requested data, at `offset`

@@ -51,7 +51,7 @@ base::Result<std::unique_ptr<Remote>> Remote::start(bootstrap::Exchange& exchang
   } else {
     opened = base::pass(calls);
   }
-  if (auto told = remote->exchange_addresses(exchange, opened); !told) return base::pass(told);
+  if (auto exchanged = remote->exchange_addresses(exchange, opened); !exchanged) return base::pass(exchanged);
   remote->last_heartbeat_ = Clock::now();
   remote->thread_ = std::thread([one = remote.get()] { one->run(); });
   return remote;
@@ -90,9 +90,10 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
   std::vector<char> padded = worker_->address();
   padded.resize(address_stride_);
   addresses_.resize(static_cast<std::size_t>(n_pes_) * address_stride_);
-  if (auto told = exchange.allgather(padded.data(), address_stride_, addresses_.data(), "exchanging UCX addresses");
-      !told) {
-    return told;
+  if (auto exchanged =
+          exchange.allgather(padded.data(), address_stride_, addresses_.data(), "exchanging UCX addresses");
+      !exchanged) {
+    return exchanged;
   }
   node_counts_.assign(leaders_.size(), 0);
   // A neighbour on this node is watched by its lock.
@@ -124,9 +125,9 @@ void Remote::lock_soon(Lock& lock) noexcept {
 }
 
 std::chrono::milliseconds Remote::limit() const noexcept {
-  const std::chrono::milliseconds given(options_.limit_ms->load());
-  if (!is_leaving_.load(std::memory_order_relaxed)) return given;
-  return given == 0ms ? farewell : std::min<std::chrono::milliseconds>(given, farewell);
+  const std::chrono::milliseconds configured(options_.limit_ms->load());
+  if (!is_leaving_.load(std::memory_order_relaxed)) return configured;
+  return configured == 0ms ? farewell : std::min<std::chrono::milliseconds>(configured, farewell);
 }
 
 base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*),

@@ -20,7 +20,7 @@
 #include "platform/device/device.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/node/node.hpp"
-#include "shmem/remote/meeting_messages.hpp"
+#include "shmem/remote/allgather_messages.hpp"
 #include "shmem/remote/message.hpp"
 #include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/own_heap.hpp"
@@ -39,8 +39,8 @@ struct RemoteOptions {
   std::chrono::milliseconds silence{7000};  ///< after this time without a message a neighbour counts as dead
 };
 
-/// A meeting: a collective exchange of data by messages. Each PE counts its meetings for each place.
-struct Meeting {
+/// An allgather by messages. Each PE counts its allgathers for each place.
+struct Allgather {
   std::uint64_t place = 0;
   const std::vector<int>& members;
   std::size_t own = 0;
@@ -48,10 +48,10 @@ struct Meeting {
   std::uint64_t number = 0;  ///< from 1
 };
 
-/// Data of a meeting. At the end each member has the data of all members.
-class MeetingData {
+/// Data of an allgather. At the end each member has the data of all members.
+class AllgatherData {
  public:
-  virtual ~MeetingData() = default;
+  virtual ~AllgatherData() = default;
   /// Returns the data of this PE and of the `count` - 1 members before it, cyclically.
   [[nodiscard]] virtual std::vector<char> pack(std::size_t count) const = 0;
   /// Takes the data of the member that is `distance` positions before, and of members before that one.
@@ -107,10 +107,10 @@ class Remote final : private UcxReceiver {
   /// Folds `other` into `state`; the order of folding is not the same on all PEs.
   using Fold = void (*)(void* state, const void* other);
   /// Collective over the first PEs of the nodes, one thread each. Folds the `state` of all of them.
-  base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
+  base::Status allreduce(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
-  /// Meeting of any PEs. Each sends and receives at most 3 log4(members) messages.
-  base::Status meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept;
+  /// Allgather among any PEs. Each sends and receives at most 3 log4(members) messages.
+  base::Status allgather(const Allgather& call, AllgatherData& data, const char* what) noexcept;
 
   /// Returns the first PE that is known to be dead; -1: none.
   [[nodiscard]] int first_dead() const noexcept { return first_dead_.load(std::memory_order_acquire); }
@@ -206,12 +206,12 @@ class Remote final : private UcxReceiver {
   base::Status transfer_direct(int pe, std::uint64_t offset, char* local, std::size_t size_bytes, bool is_put,
                                bool is_device, bool is_async) noexcept;
 
-  /// Sends data of meeting `number` at that place.
-  base::Status send_to_meeting(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
-                               const char* what) noexcept;
-  /// Waits for that PE's data of the meeting, and drops data of earlier meetings.
-  base::Result<std::vector<char>> receive_from_meeting(int pe, std::uint64_t place, std::uint64_t number,
-                                                       const char* what) noexcept;
+  /// Sends data of allgather `number` at that place.
+  base::Status send_allgather_data(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
+                                   const char* what) noexcept;
+  /// Waits for that PE's data of the allgather, and drops data of earlier allgathers.
+  base::Result<std::vector<char>> receive_allgather_data(int pe, std::uint64_t place, std::uint64_t number,
+                                                         const char* what) noexcept;
 
   void receive(const void* header, std::size_t header_bytes, const void* data,
                std::size_t size_bytes) noexcept override;
@@ -275,7 +275,7 @@ class Remote final : private UcxReceiver {
   std::vector<int> leader_of_;              // by PE: the first PE of its node
   std::vector<int> leaders_;                // ascending
   std::vector<std::uint64_t> node_counts_;  // zeros: nodes count from the start of the job
-  std::uint64_t node_meetings_ = 0;
+  std::uint64_t node_allreduces_ = 0;
 
   std::mutex mutex_;
   std::atomic<int> users_waiting_{0};      // for the lock
@@ -289,7 +289,7 @@ class Remote final : private UcxReceiver {
   std::unordered_map<std::uint64_t, std::unique_ptr<Request>> requests_;
   std::uint64_t last_request_ = 0;
   std::deque<PendingReply> pending_replies_;  // sent after UCX has returned
-  MeetingMessages meeting_messages_;
+  AllgatherMessages allgather_messages_;
   std::vector<platform::UcxMemory*> registered_;
   std::vector<OwnChunk> registered_chunks_;
   OwnHeap* own_heap_ = nullptr;

@@ -118,7 +118,7 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
       pending_replies_.push_back(pending);
       return;
     }
-    case RemoteMessageKind::meeting: return meeting_messages_.add(message, data, size_bytes);
+    case RemoteMessageKind::allgather: return allgather_messages_.add(message, data, size_bytes);
     default: pending_replies_.push_back({message.from, message});
   }
 }

@@ -162,7 +162,7 @@ base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const cha
     if (worker_->progress() == 0) ::sched_yield();
   }
   if (!waited) {
-    outgoing->is_waited_for = false;  // given back when UCX has done with it
+    outgoing->is_waited_for = false;  // recycled when UCX has completed it
     if (outgoing->status != platform::ucx_in_progress) recycle(outgoing);
     return waited;
   }

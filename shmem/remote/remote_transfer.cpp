@@ -34,10 +34,10 @@ base::Status Remote::put(int pe, std::uint64_t offset, const void* source, std::
   for (std::size_t at = 0; at < size_bytes; at += piece_bytes) {
     const std::size_t piece = std::min(size_bytes - at, piece_bytes);
     if (piece <= small_bytes) {
-      if (auto given = put_piece(pe, offset + at, bytes + at, piece, nullptr); !given) return given;
+      if (auto sent = put_piece(pe, offset + at, bytes + at, piece, nullptr); !sent) return sent;
       continue;
     }
-    if (auto given = put_kept(pe, offset + at, std::vector<char>(bytes + at, bytes + at + piece)); !given) return given;
+    if (auto sent = put_kept(pe, offset + at, std::vector<char>(bytes + at, bytes + at + piece)); !sent) return sent;
   }
   return {};
 } catch (const std::bad_alloc&) {

@@ -69,8 +69,8 @@ base::Status UcxWorker::open_context(std::size_t endpoints, bool is_direct) noex
   }
   platform::UcxContextAttributes attributes;
   attributes.field_mask = platform::ucx_context_memory_types;
-  if (const UcxStatus asked = calls_.context_query(context_, &attributes); asked != platform::ucx_ok) {
-    return ucx_failure(calls_, "ucp_context_query", asked);
+  if (const UcxStatus queried = calls_.context_query(context_, &attributes); queried != platform::ucx_ok) {
+    return ucx_failure(calls_, "ucp_context_query", queried);
   }
   memory_types_ = attributes.memory_types;
   is_direct_ = is_direct;

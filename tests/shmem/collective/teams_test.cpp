@@ -199,15 +199,15 @@ TEST(ShmemTeams, NamesThePeThatDoesNotComeWithAUniqueId) {
 TEST(ShmemTeams, LimitsTheTeamsThatAreBeingCreated) {
   run_shmem_job({.n_pes = 1, .limit = std::chrono::milliseconds(1)}, [](core::Pe& pe) {
     TeamBoard board(pe.connections(), pe.transfers());
-    std::vector<std::unique_ptr<TeamBoard::Visit>> visits;
+    std::vector<std::unique_ptr<TeamBoard::Participant>> participants;
     for (int i = 0; i < parts::TeamMemory::boards; ++i) {
       auto id = board.issue();
       ASSERT_TRUE(id) << id.error().text();
-      visits.push_back(std::make_unique<TeamBoard::Visit>(board, *id, 1, 0, "team_init"));
-      EXPECT_TRUE(visits.back()->gather(7)) << "alone in its team";
+      participants.push_back(std::make_unique<TeamBoard::Participant>(board, *id, 1, 0, "team_init"));
+      EXPECT_TRUE(participants.back()->gather(7)) << "alone in its team";
     }
     EXPECT_TRUE(failed(board.issue(), EBUSY, HasSubstr("16 teams are being created with unique ids of PE 0")));
-    visits[5].reset();
+    participants[5].reset();
     EXPECT_TRUE(board.issue());
   });
 }

@@ -39,7 +39,7 @@ std::string block_of(const RemoteMessage& message, const std::string& data) {
 }
 
 /// Delivers messages to the PE as UCX does: inside its progress function.
-struct Stranger {
+struct Attacker {
   struct Message {
     RemoteMessage head;
     std::string data;
@@ -67,8 +67,8 @@ struct Stranger {
   }
 };
 
-Stranger& stranger() {
-  static Stranger one;
+Attacker& attacker() {
+  static Attacker one;
   return one;
 }
 
@@ -77,11 +77,11 @@ class ForgedMessages : public tests::FaultyJob {};
 TEST_F(ForgedMessages, DoNotChangeMemory) {
   faulty.worker_set_am_recv_handler = [](platform::UcxWorkerHandle* worker,
                                          const platform::UcxMessageHandler* handler) {
-    stranger().handler = *handler;
+    attacker().handler = *handler;
     return real_ucx().worker_set_am_recv_handler(worker, handler);
   };
   faulty.worker_progress = [](platform::UcxWorkerHandle* worker) {
-    stranger().deliver();
+    attacker().deliver();
     return real_ucx().worker_progress(worker);
   };
   const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [](core::Pe& pe) {
@@ -94,26 +94,26 @@ TEST_F(ForgedMessages, DoNotChangeMemory) {
       const auto send_forged = [&](RemoteMessageKind kind, const std::string& data) {
         forged.kind = kind;
         // One of these numbers is the next in order.
-        for (forged.number = 1; forged.number < 400; ++forged.number) stranger().send_raw(forged, data);
+        for (forged.number = 1; forged.number < 400; ++forged.number) attacker().send_raw(forged, data);
       };
       forged.offset = reinterpret_cast<std::uint64_t>(object) - pe.gpu_code().state().heap_address;
-      send_forged(RemoteMessageKind::put, "STRANGER");
+      send_forged(RemoteMessageKind::put, "ATTACKER");
       forged.word_bytes = 8;
       forged.operand = 99;
       send_forged(RemoteMessageKind::update, "");
       forged.size_bytes = 8;
-      for (forged.request = 1; forged.request < 50; ++forged.request) send_forged(RemoteMessageKind::data, "STRANGER");
+      for (forged.request = 1; forged.request < 50; ++forged.request) send_forged(RemoteMessageKind::data, "ATTACKER");
       forged.operand = UINT64_MAX;
       send_forged(RemoteMessageKind::acknowledge, "");
       forged.size_bytes = std::uint64_t{1} << 63;
       forged.compare = 0;
-      send_forged(RemoteMessageKind::meeting, "x");
+      send_forged(RemoteMessageKind::allgather, "x");
       forged.other = 0;
       send_forged(RemoteMessageKind::death, "");
-      stranger().send_raw(forged, "", true);
-      const int before = stranger().delivered;
+      attacker().send_raw(forged, "", true);
+      const int before = attacker().delivered;
       EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, 0, false));  // progresses UCX
-      EXPECT_GT(stranger().delivered, before);
+      EXPECT_GT(attacker().delivered, before);
       EXPECT_TRUE(pe.transfers().get(&value, object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
       EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
@@ -158,7 +158,7 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
   }
   const std::string directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   // Opened here, because the other user may not be able to enter the directory.
-  const base::UniqueFd program(::open((directory + "/shmem_ucx_stranger").c_str(), O_RDONLY));
+  const base::UniqueFd program(::open((directory + "/shmem_ucx_attacker").c_str(), O_RDONLY));
   if (!program) return "not built";
   const std::string as_other = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
   const std::string command = as_other + "timeout 20 /proc/self/fd/" + std::to_string(program.get()) + " " +
@@ -181,7 +181,7 @@ TEST_F(ForgedMessages, FromAnotherUserDoNotChangeMemory) {
     counting.function = [](void* argument, const void* header, std::size_t header_bytes, void* data,
                            std::size_t size_bytes, const platform::UcxMessageDetails* details) {
       const std::string text(static_cast<const char*>(header), header_bytes);
-      if (text.find("STRANGER") != std::string::npos) ++arrived;
+      if (text.find("ATTACKER") != std::string::npos) ++arrived;
       return inner.function(argument, header, header_bytes, data, size_bytes, details);
     };
     return real_ucx().worker_set_am_recv_handler(worker, &counting);
@@ -197,7 +197,7 @@ TEST_F(ForgedMessages, FromAnotherUserDoNotChangeMemory) {
       forged.offset = reinterpret_cast<std::uint64_t>(object) - pe.gpu_code().state().heap_address;
       std::vector<std::string> messages;
       for (forged.number = 1; forged.number <= 100; ++forged.number) {
-        messages.push_back(block_of(forged, "STRANGER"));
+        messages.push_back(block_of(forged, "ATTACKER"));
       }
       for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
       for (int i = 0; i < 100 && arrived < 100; ++i) {

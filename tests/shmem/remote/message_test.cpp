@@ -42,7 +42,7 @@ bool is_sound(const RemoteMessage& message, std::size_t data_bytes) {
 
 TEST(MessageBytes, PreserveAllFields) {
   RemoteMessage message;
-  message.kind = RemoteMessageKind::meeting;
+  message.kind = RemoteMessageKind::allgather;
   message.operation = 2;
   message.word_bytes = 3;
   message.from = 1;
@@ -122,9 +122,9 @@ TEST(MessageBytes, RejectFieldsOutsideTheLimitsOfTheKind) {
       {Kind::get, 0, [](RemoteMessage& m) { m.request = 0; }},
       {Kind::update, 0, [](RemoteMessage& m) { m.word_bytes = 2; }},
       {Kind::update, 0, [](RemoteMessage& m) { m.word_bytes = 255; }},
-      {Kind::meeting, 8, [](RemoteMessage& m) { m.size_bytes = std::uint64_t{1} << 63; }},
-      {Kind::meeting, 8, [](RemoteMessage& m) { m.compare = 1; }},
-      {Kind::meeting, 8, [](RemoteMessage& m) { m.compare = UINT64_MAX; }},
+      {Kind::allgather, 8, [](RemoteMessage& m) { m.size_bytes = std::uint64_t{1} << 63; }},
+      {Kind::allgather, 8, [](RemoteMessage& m) { m.compare = 1; }},
+      {Kind::allgather, 8, [](RemoteMessage& m) { m.compare = UINT64_MAX; }},
       {Kind::key_request, 0, [](RemoteMessage& m) { m.request = 0; }},
       {Kind::data, 8, [](RemoteMessage& m) { m.size_bytes = UINT64_MAX; }},
       {Kind::data, 8, [](RemoteMessage& m) { m.other = -5; }},

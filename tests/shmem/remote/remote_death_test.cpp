@@ -142,12 +142,12 @@ base::Status get_from_stopped_pe(core::Pe& pe, void* object) {
   ::kill(static_cast<pid_t>(process), SIGSTOP);
   wait_until_stopped(static_cast<int>(process));
   std::vector<char> data(object_bytes, 'x');
-  auto asked = pe.transfers().get(data.data(), object, data.size(), 1, true);
+  auto started = pe.transfers().get(data.data(), object, data.size(), 1, true);
   pe.set_limit(200ms);
   auto ended = pe.quiet();
   ::kill(static_cast<pid_t>(process), SIGCONT);
   pe.set_limit(60s);
-  if (!asked) return asked;
+  if (!started) return started;
   if (ended || ended.error().errno_value != ETIMEDOUT) return base::fail_literal(EIO, "quiet did not time out");
   // Replies arrive in the order of the requests.
   if (auto got = pe.transfers().get(&process, object, sizeof process, 1, false); !got) return got;

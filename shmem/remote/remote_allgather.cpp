@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings by messages: of the first PEs of the nodes, and of PEs on several nodes.
+// Allgathers and allreduces by messages: of the first PEs of the nodes, and of PEs on several nodes.
 // Dissemination: a member with the data of `known` members sends it to the members `known`, 2 * known, ... positions
-// after it. After each round it has fan_out times as much. All senders to a member are different in a meeting, so
+// after it. After each round it has fan_out times as much. All senders to a member are different in an allgather, so
 // messages need no round number.
 #include <algorithm>
 #include <new>
@@ -17,18 +17,19 @@ constexpr std::uint64_t place_of_nodes = UINT32_MAX;
 constexpr std::size_t fan_out = 4;
 
 /// A state that is folded over all members; folding twice what was folded once changes nothing.
-class FoldedState final : public MeetingData {
+class FoldedState final : public AllgatherData {
  public:
-  FoldedState(void* state, std::size_t size_bytes, Remote::Fold fold, const Meeting& meeting, const char* what) noexcept
-      : state_(static_cast<char*>(state)), size_bytes_(size_bytes), fold_(fold), meeting_(meeting), what_(what) {}
+  FoldedState(void* state, std::size_t size_bytes, Remote::Fold fold, const Allgather& allgather,
+              const char* what) noexcept
+      : state_(static_cast<char*>(state)), size_bytes_(size_bytes), fold_(fold), allgather_(allgather), what_(what) {}
 
   [[nodiscard]] std::vector<char> pack(std::size_t) const override { return {state_, state_ + size_bytes_}; }
   base::Status unpack(std::size_t distance, const std::vector<char>& bytes) override {
     if (bytes.size() != size_bytes_) {
-      const std::vector<int>& members = meeting_.members;
+      const std::vector<int>& members = allgather_.members;
       return base::fail(
           EPROTO, "%s: PE %d and PE %d called different collective functions; call the same function on all PEs", what_,
-          members[meeting_.own], members[(meeting_.own + members.size() - distance) % members.size()]);
+          members[allgather_.own], members[(allgather_.own + members.size() - distance) % members.size()]);
     }
     fold_(state_, bytes.data());
     return {};
@@ -38,33 +39,33 @@ class FoldedState final : public MeetingData {
   char* const state_;
   const std::size_t size_bytes_;
   const Remote::Fold fold_;
-  const Meeting& meeting_;
+  const Allgather& allgather_;
   const char* const what_;
 };
 
 }  // namespace
 
-base::Status Remote::meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept {
+base::Status Remote::allreduce(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept {
   const auto own = std::lower_bound(leaders_.begin(), leaders_.end(), pe_) - leaders_.begin();
-  const Meeting meeting{place_of_nodes, leaders_, static_cast<std::size_t>(own), node_counts_, ++node_meetings_};
-  FoldedState data(state, size_bytes, fold, meeting, what);
-  return meet(meeting, data, what);
+  const Allgather call{place_of_nodes, leaders_, static_cast<std::size_t>(own), node_counts_, ++node_allreduces_};
+  FoldedState data(state, size_bytes, fold, call, what);
+  return allgather(call, data, what);
 }
 
-base::Status Remote::meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept try {
-  const std::size_t n = meeting.members.size();
-  const auto number_of = [&](std::size_t member) { return meeting.first_counts[member] + meeting.number; };
+base::Status Remote::allgather(const Allgather& call, AllgatherData& data, const char* what) noexcept try {
+  const std::size_t n = call.members.size();
+  const auto number_of = [&](std::size_t member) { return call.first_counts[member] + call.number; };
   for (std::size_t known = 1; known < n; known *= fan_out) {
     const std::size_t end = std::min(n, known * fan_out);
     for (std::size_t distance = known; distance < end; distance += known) {
       // In the last round, omit the data that the receiver gets from others.
       const std::vector<char> bytes = data.pack(std::min(known, n - distance));
-      const int to = meeting.members[(meeting.own + distance) % n];
-      if (auto sent = send_to_meeting(to, meeting.place, number_of(meeting.own), bytes, what); !sent) return sent;
+      const int to = call.members[(call.own + distance) % n];
+      if (auto sent = send_allgather_data(to, call.place, number_of(call.own), bytes, what); !sent) return sent;
     }
     for (std::size_t distance = known; distance < end; distance += known) {
-      const std::size_t from = (meeting.own + n - distance) % n;
-      auto received = receive_from_meeting(meeting.members[from], meeting.place, number_of(from), what);
+      const std::size_t from = (call.own + n - distance) % n;
+      auto received = receive_allgather_data(call.members[from], call.place, number_of(from), what);
       if (!received) return base::pass(received);
       if (auto taken = data.unpack(distance, *received); !taken) return taken;
     }
@@ -74,13 +75,13 @@ base::Status Remote::meet(const Meeting& meeting, MeetingData& data, const char*
   return base::fail(ENOMEM, "%s: out of memory", what);
 }
 
-base::Status Remote::send_to_meeting(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
-                                     const char* what) noexcept try {
+base::Status Remote::send_allgather_data(int pe, std::uint64_t place, std::uint64_t number,
+                                         const std::vector<char>& data, const char* what) noexcept try {
   Entered entered(*this);
   auto to = connected(pe);
   if (!to) return base::fail(to.error().errno_value, "%s: %s", what, to.error().text());
   for (std::size_t at = 0; at == 0 || at < data.size(); at += piece_bytes) {
-    RemoteMessage message = next_message(**to, RemoteMessageKind::meeting);
+    RemoteMessage message = next_message(**to, RemoteMessageKind::allgather);
     message.offset = place;
     message.operand = number;
     message.compare = at;
@@ -93,15 +94,15 @@ base::Status Remote::send_to_meeting(int pe, std::uint64_t place, std::uint64_t 
   return base::fail(ENOMEM, "%s: out of memory", what);
 }
 
-base::Result<std::vector<char>> Remote::receive_from_meeting(int pe, std::uint64_t place, std::uint64_t number,
-                                                             const char* what) noexcept try {
+base::Result<std::vector<char>> Remote::receive_allgather_data(int pe, std::uint64_t place, std::uint64_t number,
+                                                               const char* what) noexcept try {
   Entered entered(*this);
-  auto came = wait(entered.lock, what, -1, [&] { return meeting_messages_.has(place, pe, number); });
+  auto came = wait(entered.lock, what, -1, [&] { return allgather_messages_.has(place, pe, number); });
   if (!came) {
     return base::fail(came.error().errno_value, "%s (PE %d waits for PE %d, which may wait for another one)",
                       came.error().text(), pe_, pe);
   }
-  return meeting_messages_.take(place, pe);
+  return allgather_messages_.take(place, pe);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory", what);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ucx_stranger PORT MESSAGE...: connects to the UCX worker that listens on this TCP port of the loopback, with UCX's
+// ucx_attacker PORT MESSAGE...: connects to the UCX worker that listens on this TCP port of the loopback, with UCX's
 // own transport, and sends each MESSAGE (in hexadecimal digits) as an active message of user id 1.
 #include <arpa/inet.h>
 #include <uct/api/uct.h>

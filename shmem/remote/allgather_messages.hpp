@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MeetingMessages: messages of other PEs for barriers and all-gathers, kept until this PE takes them.
+// AllgatherMessages: messages of other PEs for barriers and all-gathers, kept until this PE takes them.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace gdrkit::shmem_impl::remote {
 
-class MeetingMessages {
+class AllgatherMessages {
  public:
   /// Adds a piece of a message. Pieces of one sender must be added in order.
   void add(const RemoteMessage& message, const char* data, std::size_t size_bytes);
-  /// Returns whether the message of `pe` for meeting `number` is complete. Drops its messages for earlier meetings.
+  /// Returns whether the message of `pe` for allgather `number` is complete. Drops its messages for earlier allgathers.
   [[nodiscard]] bool has(std::uint64_t place, int pe, std::uint64_t number) noexcept;
   /// Removes and returns the message. Call it only if has() returned true.
   [[nodiscard]] std::vector<char> take(std::uint64_t place, int pe) noexcept;
@@ -32,7 +32,7 @@ class MeetingMessages {
     return place << 32 | static_cast<std::uint32_t>(pe);
   }
 
-  std::unordered_map<std::uint64_t, std::deque<Message>> meeting_messages_;
+  std::unordered_map<std::uint64_t, std::deque<Message>> allgather_messages_;
 };
 
 }  // namespace gdrkit::shmem_impl::remote

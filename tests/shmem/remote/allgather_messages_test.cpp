@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/remote/meeting_messages.hpp"
+#include "shmem/remote/allgather_messages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t place = 7;
 
-/// Adds bytes [at, at + piece.size()) of the `size_bytes` that PE 3 sends in that meeting.
-void add(MeetingMessages& messages, std::uint64_t number, const std::string& piece, std::uint64_t at,
+/// Adds bytes [at, at + piece.size()) of the `size_bytes` that PE 3 sends in that allgather.
+void add(AllgatherMessages& messages, std::uint64_t number, const std::string& piece, std::uint64_t at,
          std::uint64_t size_bytes) {
   RemoteMessage message{};
   message.from = 3;
@@ -23,13 +23,13 @@ void add(MeetingMessages& messages, std::uint64_t number, const std::string& pie
   messages.add(message, piece.data(), piece.size());
 }
 
-std::string take(MeetingMessages& messages) {
+std::string take(AllgatherMessages& messages) {
   const std::vector<char> data = messages.take(place, 3);
   return {data.begin(), data.end()};
 }
 
-TEST(MeetingMessages, AreCompleteAfterTheLastPiece) {
-  MeetingMessages messages;
+TEST(AllgatherMessages, AreCompleteAfterTheLastPiece) {
+  AllgatherMessages messages;
   EXPECT_FALSE(messages.has(place, 3, 1));
   add(messages, 1, "ab", 0, 5);
   EXPECT_FALSE(messages.has(place, 3, 1));
@@ -41,20 +41,20 @@ TEST(MeetingMessages, AreCompleteAfterTheLastPiece) {
   EXPECT_FALSE(messages.has(place, 3, 1)) << "was taken";
 }
 
-TEST(MeetingMessages, DiscardMessagesOfEarlierMeetings) {
-  MeetingMessages messages;
+TEST(AllgatherMessages, DiscardMessagesOfEarlierAllgathers) {
+  AllgatherMessages messages;
   add(messages, 1, "old", 0, 3);
   add(messages, 2, "new", 0, 3);
   ASSERT_TRUE(messages.has(place, 3, 2));
   EXPECT_EQ(take(messages), "new");
 }
 
-TEST(MeetingMessages, IgnorePiecesOutOfSequence) {
-  MeetingMessages messages;
+TEST(AllgatherMessages, IgnorePiecesOutOfSequence) {
+  AllgatherMessages messages;
   add(messages, 1, "ab", 0, 5);
   add(messages, 1, "e", 4, 5);     // a gap before it
   add(messages, 1, "cdef", 2, 5);  // too long
-  add(messages, 2, "cde", 2, 5);   // of a meeting that has not begun
+  add(messages, 2, "cde", 2, 5);   // of an allgather that has not begun
   EXPECT_FALSE(messages.has(place, 3, 1));
   add(messages, 1, "cde", 2, 5);
   ASSERT_TRUE(messages.has(place, 3, 1));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings by messages: the data of all PEs reaches all PEs, in few messages.
+// Allgathers by messages: the data of all PEs reaches all PEs, in few messages.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ platform::UcxCalls counting_calls() {
   calls.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                          const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
     const RemoteMessage message = tests::message_of(header, header_bytes);
-    const bool is_of_team = message.kind == RemoteMessageKind::meeting &&
+    const bool is_of_team = message.kind == RemoteMessageKind::allgather &&
                             message.offset >= first_place_of_split_teams && message.offset < GDRKIT_SHMEM_TEAMS_MAX;
     if (is_of_team) ++team_messages;
     return tests::real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
@@ -34,7 +34,7 @@ platform::UcxCalls counting_calls() {
   return calls;
 }
 
-class RemoteMeeting : public tests::FaultyJob, public ::testing::WithParamInterface<int> {};
+class RemoteAllgather : public tests::FaultyJob, public ::testing::WithParamInterface<int> {};
 
 int most_messages(int members) {
   int rounds = 0;
@@ -43,8 +43,8 @@ int most_messages(int members) {
 }
 
 /// Two PEs share each machine; the first PE is not in the team.
-TEST_P(RemoteMeeting, ExchangesDataOfATeamInFewMessages) {
-  constexpr int meetings = 6;
+TEST_P(RemoteAllgather, ExchangesDataOfATeamInFewMessages) {
+  constexpr int allgathers = 6;
   constexpr std::size_t part = 200;
   const int size = GetParam();
   const auto calls = counting_calls();
@@ -59,17 +59,17 @@ TEST_P(RemoteMeeting, ExchangesDataOfATeamInFewMessages) {
     ASSERT_TRUE(team) << team.error().text();
     auto* const source = tests::zeroed<char>(pe, part);
     auto* const target = tests::zeroed<char>(pe, static_cast<std::size_t>(size) * part);
-    for (int meeting = 0; pe.pe() != 0 && meeting < meetings; ++meeting) {
-      std::vector<std::uint8_t> said(part);
-      std::iota(said.begin(), said.end(), static_cast<std::uint8_t>(7 * pe.pe() + meeting));
-      ASSERT_TRUE(succeeded(pe.transfers().put(source, said.data(), part, pe.pe(), false)));
+    for (int round = 0; pe.pe() != 0 && round < allgathers; ++round) {
+      std::vector<std::uint8_t> own(part);
+      std::iota(own.begin(), own.end(), static_cast<std::uint8_t>(7 * pe.pe() + round));
+      ASSERT_TRUE(succeeded(pe.transfers().put(source, own.data(), part, pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.quiet()));
       ASSERT_TRUE(
           succeeded(pe.collectives().run({collective::CollectiveOperation::fcollect, *team, target, source, part})));
       std::vector<std::uint8_t> expected;
       for (int member = size; member >= 1; --member) {
         std::vector<std::uint8_t> theirs(part);
-        std::iota(theirs.begin(), theirs.end(), static_cast<std::uint8_t>(7 * member + meeting));
+        std::iota(theirs.begin(), theirs.end(), static_cast<std::uint8_t>(7 * member + round));
         expected.insert(expected.end(), theirs.begin(), theirs.end());
       }
       ASSERT_EQ(tests::device_bytes(pe, target, expected.size()), expected) << "PE " << pe.pe();
@@ -77,14 +77,14 @@ TEST_P(RemoteMeeting, ExchangesDataOfATeamInFewMessages) {
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
   EXPECT_GT(team_messages, 0);
-  EXPECT_LE(team_messages, meetings * size * most_messages(size));
-  EXPECT_EQ(team_messages % (meetings * size), 0) << "not all members send the same";
+  EXPECT_LE(team_messages, allgathers * size * most_messages(size));
+  EXPECT_EQ(team_messages % (allgathers * size), 0) << "not all members send the same";
 }
 
-INSTANTIATE_TEST_SUITE_P(Members, RemoteMeeting, ::testing::Values(2, 3, 4, 5, 6, 7, 8, 9));
+INSTANTIATE_TEST_SUITE_P(Members, RemoteAllgather, ::testing::Values(2, 3, 4, 5, 6, 7, 8, 9));
 
 /// More than one message carries.
-class LongData final : public MeetingData {
+class LongData final : public AllgatherData {
  public:
   explicit LongData(int pe) : bytes(200'001, static_cast<char>(pe)) { bytes.back() = 'e'; }
   [[nodiscard]] std::vector<char> pack(std::size_t) const override { return bytes; }
@@ -96,9 +96,9 @@ class LongData final : public MeetingData {
   std::vector<char> received;
 };
 
-using RemoteMeetingOfTwo = tests::FaultyJob;
+using RemoteAllgatherOfTwo = tests::FaultyJob;
 
-TEST_F(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
+TEST_F(RemoteAllgatherOfTwo, ExchangesDataOfManyMessages) {
   tests::ShmemJobOptions job;
   job.is_p2p_disabled = true;
   run_shmem_job(job, [](core::Pe& pe) {
@@ -106,8 +106,8 @@ TEST_F(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
     const std::vector<std::uint64_t> counts = {40, 0};
     for (std::uint64_t number = 1; number <= 3; ++number) {
       LongData data(pe.pe());
-      const Meeting meeting{60, members, static_cast<std::size_t>(pe.pe()), counts, number};
-      ASSERT_TRUE(succeeded(pe.connections().remote()->meet(meeting, data, "test")));
+      const Allgather call{60, members, static_cast<std::size_t>(pe.pe()), counts, number};
+      ASSERT_TRUE(succeeded(pe.connections().remote()->allgather(call, data, "test")));
       EXPECT_EQ(data.received, LongData(1 - pe.pe()).bytes);
     }
   });
