@@ -17,7 +17,7 @@ std::optional<int> chosen_device(const platform::CudaCalls* calls) noexcept {
   return device && *device != 0 ? device : std::nullopt;
 }
 
-void DeviceWarning::look(core::Pe& pe, const char* call) noexcept {
+void DeviceWarning::warn_if_different(core::Pe& pe, const char* call) noexcept {
   const auto device = current_device(pe.connections().cuda());
   const int own = pe.device().identity().ordinal;
   if (!device || *device == own || !is_enabled_.exchange(false)) return;

@@ -30,11 +30,11 @@ class DeviceWarning {
   void enable() noexcept { is_enabled_.store(true, std::memory_order_relaxed); }
   /// `call`: what the warning names.
   void check(core::Pe& pe, const char* call) noexcept {
-    if (is_enabled_.load(std::memory_order_relaxed)) look(pe, call);
+    if (is_enabled_.load(std::memory_order_relaxed)) warn_if_different(pe, call);
   }
 
  private:
-  void look(core::Pe& pe, const char* call) noexcept;
+  void warn_if_different(core::Pe& pe, const char* call) noexcept;
 
   std::atomic<bool> is_enabled_{false};
 };

@@ -56,28 +56,28 @@ static_assert(sizeof(gdrkit_shmem_options) > first_options && sizeof(gdrkit_shme
 thread_local char last_error[base::SharedText::capacity] = "";
 
 base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
-  gdrkit_shmem_options given{};
+  gdrkit_shmem_options requested{};
   if (caller != nullptr) {
-    if (auto known = base::read_options(caller, first_options, &given); !known) return base::pass(known);
+    if (auto known = base::read_options(caller, first_options, &requested); !known) return base::pass(known);
   }
-  auto options = options_from_environment(given.should_read_nvshmem_variables != 0);
+  auto options = options_from_environment(requested.should_read_nvshmem_variables != 0);
   if (!options) return options;
-  options->n_pes = given.n_pes;
-  options->pe = given.pe;
+  options->n_pes = requested.n_pes;
+  options->pe = requested.pe;
   // The launcher's environment describes the parent, so a forked child does not use it.
-  if (given.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
-  options->leaves_device_current = given.should_follow_current_device != 0;
-  if (given.has_device != 0) {
-    options->device = given.device;
+  if (requested.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
+  options->leaves_device_current = requested.should_follow_current_device != 0;
+  if (requested.has_device != 0) {
+    options->device = requested.device;
   } else if (options->leaves_device_current) {
     if (const auto chosen = chosen_device()) options->device = *chosen;
   }
-  if (given.timeout_ms != 0) options->limit = std::chrono::milliseconds(given.timeout_ms);
-  if (given.heap_bytes != 0) options->heap_bytes = given.heap_bytes;
-  if (given.heap_max_bytes != 0) options->heap_max_bytes = given.heap_max_bytes;
-  options->unique_id = reinterpret_cast<const UniqueId*>(given.unique_id);
-  options->allgather = given.allgather;
-  options->allgather_argument = given.allgather_argument;
+  if (requested.timeout_ms != 0) options->limit = std::chrono::milliseconds(requested.timeout_ms);
+  if (requested.heap_bytes != 0) options->heap_bytes = requested.heap_bytes;
+  if (requested.heap_max_bytes != 0) options->heap_max_bytes = requested.heap_max_bytes;
+  options->unique_id = reinterpret_cast<const UniqueId*>(requested.unique_id);
+  options->allgather = requested.allgather;
+  options->allgather_argument = requested.allgather_argument;
   return options;
 }
 

@@ -57,7 +57,7 @@ void leave_parents_pes() noexcept {
 }
 
 /// Binds this thread, and returns the name of its PE.
-base::Result<std::uint64_t> look_up() noexcept {
+base::Result<std::uint64_t> bind_thread() noexcept {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   auto found = all.pes.find(binding.name);
@@ -104,7 +104,7 @@ base::Result<PeCall> current_pe() noexcept {
   }
   for (;;) {
     if (own.changes_seen != changes.load(std::memory_order_acquire)) {
-      if (auto found = look_up(); !found) return base::pass(found);
+      if (auto found = bind_thread(); !found) return base::pass(found);
     }
     begin_call(*own.slot, own.pe);
     // Only now is it certain that drop_pe does not end the PE: it counts the change first, and then checks for calls.
@@ -113,7 +113,7 @@ base::Result<PeCall> current_pe() noexcept {
   }
 }
 
-base::Result<std::uint64_t> current_name() noexcept { return look_up(); }
+base::Result<std::uint64_t> current_name() noexcept { return bind_thread(); }
 
 base::Status use_pe(std::uint64_t name) noexcept {
   Registry& all = registry();

@@ -63,7 +63,7 @@ Pe::~Pe() {
 
 base::Status Pe::barrier_all() noexcept {
   if (auto done = transfers_->complete_all(); !done) return done;
-  if (auto met = synchronization_->sync_all("barrier_all"); !met) return met;
+  if (auto synchronized = synchronization_->sync_all("barrier_all"); !synchronized) return synchronized;
   // After the barrier, so that the other PEs do not time out if this PE reports an error of its GPU kernels.
   return check_gpu_waits();
 }
@@ -104,7 +104,7 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
     if (auto filled = connections_->device().fill(connections_->heap().own_address(*offset), 0, size_bytes); !filled)
       return base::pass(filled);
   }
-  if (auto met = barrier_all(); !met) return base::pass(met);
+  if (auto synchronized = barrier_all(); !synchronized) return base::pass(synchronized);
   return reinterpret_cast<void*>(connections_->heap().own_address(*offset));
 }
 
@@ -138,7 +138,7 @@ base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size
   auto offset = connections_->heap().add_buffer(word, size_bytes, *memory);
   if (!offset) return base::pass(offset);
   // No PE may put to a buffer that its PE has not registered yet.
-  if (auto met = barrier_all(); !met) return base::pass(met);
+  if (auto synchronized = barrier_all(); !synchronized) return base::pass(synchronized);
   return reinterpret_cast<void*>(connections_->heap().own_address(*offset));
 }
 

@@ -60,7 +60,7 @@ CallSlot* take_slot() noexcept {
 
 bool take_call_slot(CallSlot*& own) noexcept {
   own = take_slot();
-  [[maybe_unused]] thread_local const SlotOfThread giving_back(own);
+  [[maybe_unused]] thread_local const SlotOfThread slot_of_thread(own);
   return own != nullptr;
 }
 

@@ -27,21 +27,21 @@ void BlockList::shrink(std::uint64_t size_bytes) {
 }
 
 std::optional<std::uint64_t> BlockList::take(std::uint64_t size_bytes, std::uint64_t alignment) {
-  const std::uint64_t wanted = whole(size_bytes);
+  const std::uint64_t required = whole(size_bytes);
   for (auto range = free_.begin(); range != free_.end(); ++range) {
     const auto [start, size] = *range;
     const std::uint64_t offset = round_up(start, alignment);
-    if (offset - start > size || size - (offset - start) < wanted) continue;
+    if (offset - start > size || size - (offset - start) < required) continue;
     // Insert first: if the insertion is out of memory, nothing has changed.
     taken_.emplace(offset, size_bytes);
-    const std::uint64_t behind = start + size - offset - wanted;
-    if (behind != 0) free_.emplace(offset + wanted, behind);
+    const std::uint64_t behind = start + size - offset - required;
+    if (behind != 0) free_.emplace(offset + required, behind);
     if (offset == start) {
       free_.erase(range);
     } else {
       range->second = offset - start;
     }
-    taken_bytes_ += wanted;
+    taken_bytes_ += required;
     return offset;
   }
   return std::nullopt;
@@ -53,11 +53,11 @@ std::uint64_t BlockList::missing_bytes(std::uint64_t size_bytes, std::uint64_t a
     const auto last = std::prev(free_.end());
     if (last->first + last->second == end_) start = last->first;
   }
-  const std::uint64_t wanted_end = round_up(start, alignment) + whole(size_bytes);
-  return wanted_end > end_ ? wanted_end - end_ : 0;
+  const std::uint64_t required_end = round_up(start, alignment) + whole(size_bytes);
+  return required_end > end_ ? required_end - end_ : 0;
 }
 
-bool BlockList::give_back(std::uint64_t offset) {
+bool BlockList::release(std::uint64_t offset) {
   const auto found = taken_.find(offset);
   if (found == taken_.end()) return false;
   const std::uint64_t size = whole(found->second);

@@ -35,7 +35,7 @@ class BlockList {
   /// Returns by how many bytes the list must be extended for take() to succeed.
   [[nodiscard]] std::uint64_t missing_bytes(std::uint64_t size_bytes, std::uint64_t alignment) const;
   /// Returns false if no taken block starts at `offset`.
-  bool give_back(std::uint64_t offset);
+  bool release(std::uint64_t offset);
   /// Returns the taken block that contains `offset`, with its requested size.
   [[nodiscard]] std::optional<Block> find(std::uint64_t offset) const;
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }

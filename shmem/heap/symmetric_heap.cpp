@@ -66,7 +66,8 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
 base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   const bootstrap::PeOutcome mine(own);
   std::vector<bootstrap::PeOutcome> all(node_.pes().size());
-  if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
+  if (auto exchanged = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !exchanged)
+    return base::pass(exchanged);
   // Name the PE also if it is this one: PEs of other nodes receive the message.
   base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
@@ -80,7 +81,7 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
 /// The chunk is added to the list after all PEs have mapped it. If one PE fails, all PEs undo their part.
 base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   const std::uint64_t offset = blocks_.end();
-  std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
+  std::uint64_t growth_bytes = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
   if (size_bytes > growth_end_ - offset) {
     char buffers[64] = "";
     if (growth_end_ < max_bytes_) {
@@ -93,17 +94,17 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
                       " bytes (GDRKIT_SHMEM_HEAP_MAX, or heap_max_bytes in the options)",
                       size_bytes, growth_end_ - offset, buffers, max_bytes_);
   }
-  wanted = std::min(wanted, growth_end_ - offset);
+  growth_bytes = std::min(growth_bytes, growth_end_ - offset);
   chunks_.reserve(chunks_.size() + 1);
-  auto own = space_->create(offset, wanted);
-  auto attached = attach_peers(offset, wanted, own);
+  auto own = space_->create(offset, growth_bytes);
+  auto attached = attach_peers(offset, growth_bytes, own);
   if (!attached) {
-    if (own) (void)space_->remove(own_slot_, offset, wanted);
+    if (own) (void)space_->remove(own_slot_, offset, growth_bytes);
     return attached;
   }
   const std::unique_lock lock(mutex_);
-  blocks_.extend(wanted);
-  chunks_.push_back({chunks_.size(), offset, wanted});
+  blocks_.extend(growth_bytes);
+  chunks_.push_back({chunks_.size(), offset, growth_bytes});
   locked_change();
   return {};
 }
@@ -156,7 +157,7 @@ base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
   const std::unique_lock lock(mutex_);
   locked_change();
   const std::uint64_t offset = address - own_base_;
-  if (offset >= reserved_bytes_ && offset < max_bytes_ && blocks_.give_back(offset)) return {};
+  if (offset >= reserved_bytes_ && offset < max_bytes_ && blocks_.release(offset)) return {};
   return base::fail(EINVAL,
                     "cannot free 0x%" PRIx64
                     ": no symmetric allocation starts there; pass an address that an allocation returned",

@@ -54,13 +54,13 @@ base::Status SymmetricHeap::settle(const base::Status& own, const char* step) no
 /// faults.
 base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) const noexcept {
   const std::uint64_t granule = space_->granularity_bytes();
-  const std::uint64_t wanted = round_up(size_bytes, granule) + 2 * granule;
+  const std::uint64_t required = round_up(size_bytes, granule) + 2 * granule;
   std::uint64_t gap_end = max_bytes_;
   for (auto next = buffers_.rbegin();; ++next) {
     const bool is_last = next == buffers_.rend();
     const std::uint64_t gap_begin = is_last ? blocks_.end() : next->second.chunk.end();
-    if (gap_end >= gap_begin && gap_end - gap_begin >= wanted) {
-      return (gap_end - wanted) / granule * granule + granule;
+    if (gap_end >= gap_begin && gap_end - gap_begin >= required) {
+      return (gap_end - required) / granule * granule + granule;
     }
     if (is_last) break;
     gap_end = next->first;

@@ -74,8 +74,8 @@ base::Status TransferProxyWork::arrive(std::uint64_t round) noexcept {
       offsetof(shmem::SyncWords, arrivals) + static_cast<std::uint64_t>(connections_.pe()) * sizeof round;
   for (int other = 0; other < connections_.n_pes(); ++other) {
     if (connections_.node().has(other)) continue;
-    if (auto told = connections_.remote()->put(other, word, &round, sizeof round); !told) {
-      return base::fail(told.error().errno_value, "PE %d: %s", other, told.error().text());
+    if (auto sent = connections_.remote()->put(other, word, &round, sizeof round); !sent) {
+      return base::fail(sent.error().errno_value, "PE %d: %s", other, sent.error().text());
     }
   }
   return {};

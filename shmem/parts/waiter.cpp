@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t polls_without_clock = 64;
 constexpr auto spinning = 20us;  // a reply of another core takes 0.1 us, of a GPU 1 to 2 us
 constexpr auto yielding = 2ms;   // then cores may be scarce, or the wait long
-constexpr auto look_every = 100ms;
+constexpr auto check_interval = 100ms;
 
 void spin() noexcept {
 #if defined(__x86_64__)
@@ -34,7 +34,7 @@ base::Status Waiter::pause() noexcept {
   const auto now = Clock::now();
   if (polls_ == polls_without_clock) {
     begin_ = now;
-    next_check_ = now + look_every;
+    next_check_ = now + check_interval;
   }
   const auto waited = now - begin_;
   if (waited < spinning) {
@@ -44,12 +44,12 @@ base::Status Waiter::pause() noexcept {
   } else {
     std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
   }
-  if (now >= next_check_ || (limit_ != 0ms && waited > limit_)) return look(now);
+  if (now >= next_check_ || (limit_ != 0ms && waited > limit_)) return check(now);
   return {};
 }
 
-base::Status Waiter::look(Clock::time_point now) noexcept {
-  next_check_ = now + look_every;
+base::Status Waiter::check(Clock::time_point now) noexcept {
+  next_check_ = now + check_interval;
   if (const int dead = node_.first_dead(); dead >= 0) {
     return base::fail(ECONNRESET, "%s: PE %d has ended", what_, dead);
   }

@@ -24,7 +24,7 @@ class Waiter {
 
  private:
   using Clock = std::chrono::steady_clock;
-  base::Status look(Clock::time_point now) noexcept;
+  base::Status check(Clock::time_point now) noexcept;
 
   node::Node& node_;
   const std::chrono::milliseconds limit_;

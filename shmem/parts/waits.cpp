@@ -20,11 +20,11 @@ std::int64_t as_signed(std::uint64_t value, std::size_t size_bytes) noexcept {
 }
 
 /// `seen`: what the word holds, its bytes above its size 0.
-bool compares(const Word& word, std::uint64_t seen, gdrkit_shmem_comparison comparison, std::uint64_t wanted) noexcept {
+bool compares(const Word& word, std::uint64_t seen, gdrkit_shmem_comparison comparison, std::uint64_t value) noexcept {
   if (word.is_signed) {
-    return shmem::detail::compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
+    return shmem::detail::compares(as_signed(seen, word.size_bytes), comparison, as_signed(value, word.size_bytes));
   }
-  return shmem::detail::compares(seen, comparison, wanted & UINT64_MAX >> (64 - 8 * word.size_bytes));
+  return shmem::detail::compares(seen, comparison, value & UINT64_MAX >> (64 - 8 * word.size_bytes));
 }
 
 base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept {
@@ -45,9 +45,9 @@ base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept
 }
 
 /// Values of the words, and which words are still waited for.
-class Looks {
+class PendingWords {
  public:
-  explicit Looks(const Words& words)
+  explicit PendingWords(const Words& words)
       : words_(words), bytes_(words.count * words.first.size_bytes), is_open_(words.count, true) {
     for (std::size_t i = 0; words.skip != nullptr && i < words.count; ++i) is_open_[i] = words.skip[i] == 0;
   }
@@ -113,12 +113,12 @@ base::Result<std::uint64_t> Waits::wait_until(const Word& word, gdrkit_shmem_com
 
 base::Status Waits::wait_until_all(const Words& words) noexcept try {
   if (auto known = check(words, connections_.heap()); !known) return known;
-  Looks looks(words);
+  PendingWords pending(words);
   Waiter waiter(connections_.node(), connections_.limit(), "wait_until_all");
-  while (looks.is_any_open()) {
-    if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) return seen;
-    looks.close_holding();
-    if (!looks.is_any_open()) break;
+  while (pending.is_any_open()) {
+    if (auto seen = read(pending.data(), words.first.address, pending.size_bytes()); !seen) return seen;
+    pending.close_holding();
+    if (!pending.is_any_open()) break;
     if (auto waited = waiter.pause(); !waited) return waited;
   }
   return {};
@@ -128,11 +128,11 @@ base::Status Waits::wait_until_all(const Words& words) noexcept try {
 
 base::Result<std::vector<std::size_t>> Waits::wait_until_some(const Words& words) noexcept try {
   if (auto known = check(words, connections_.heap()); !known) return base::pass(known);
-  Looks looks(words);
+  PendingWords pending(words);
   Waiter waiter(connections_.node(), connections_.limit(), "wait_until_some");
-  while (looks.is_any_open()) {
-    if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) return base::pass(seen);
-    if (auto found = looks.holding(); !found.empty()) return found;
+  while (pending.is_any_open()) {
+    if (auto seen = read(pending.data(), words.first.address, pending.size_bytes()); !seen) return base::pass(seen);
+    if (auto found = pending.holding(); !found.empty()) return found;
     if (auto waited = waiter.pause(); !waited) return base::pass(waited);
   }
   return std::vector<std::size_t>();
@@ -142,9 +142,9 @@ base::Result<std::vector<std::size_t>> Waits::wait_until_some(const Words& words
 
 base::Result<std::vector<std::size_t>> Waits::test_some(const Words& words) noexcept try {
   if (auto known = check(words, connections_.heap()); !known) return base::pass(known);
-  Looks looks(words);
-  if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) return base::pass(seen);
-  return looks.holding();
+  PendingWords pending(words);
+  if (auto seen = read(pending.data(), words.first.address, pending.size_bytes()); !seen) return base::pass(seen);
+  return pending.holding();
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "out of memory while testing %zu words", words.count);
 }

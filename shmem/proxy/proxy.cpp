@@ -172,17 +172,17 @@ bool Proxy::execute_batch() noexcept {
     std::uint64_t* const fetched = &fetched_[position % proxy_places];
     *fetched = 0;
     note(work_.begin(command, command.wait == ProxyWait::done ? fetched : nullptr), &command);
-    if (command.wait == ProxyWait::begun) answer(position);
+    if (command.wait == ProxyWait::begun) reply(position);
     if (command.wait == ProxyWait::done) waiting_.push_back(position);
     atomic_at(taken_).store(next_, std::memory_order_release);
   }
   if (!waiting_.empty()) note(work_.complete(), nullptr);
-  for (const std::uint64_t position : waiting_) answer(position);
+  for (const std::uint64_t position : waiting_) reply(position);
   waiting_.clear();
   return begun != 0;
 }
 
-void Proxy::answer(std::uint64_t position) noexcept {
+void Proxy::reply(std::uint64_t position) noexcept {
   ProxyReply& to = replies_[position % proxy_places];
   atomic_at(&to.value).store(fetched_[position % proxy_places], std::memory_order_relaxed);
   atomic_at(&to.sequence).store(position + 1, std::memory_order_release);

@@ -71,7 +71,7 @@ class Proxy {
   bool execute_batch() noexcept;
   [[nodiscard]] bool is_there(std::uint64_t position) const noexcept;
   [[nodiscard]] shmem::detail::ProxyCommand command_at(std::uint64_t position) const noexcept;
-  void answer(std::uint64_t position) noexcept;
+  void reply(std::uint64_t position) noexcept;
   void note(const base::Status& done, const shmem::detail::ProxyCommand* command) noexcept;
   void check_overflow() noexcept;
 

@@ -23,9 +23,9 @@ bool is_done(const base::Status& stored) noexcept { return stored || stored.erro
 
 base::Status StreamWork::put(Stream stream, std::uint64_t target, const void* source, std::size_t size_bytes,
                              transport::LocalMemory memory, const StreamSignal& signal) noexcept {
-  auto given = is_host(memory) ? device_.copy_to_device_async(target, source, size_bytes, stream)
-                               : device_.copy_device_to_device_async(target, as_address(source), size_bytes, stream);
-  return given && signal.address != 0 ? this->signal(stream, signal) : given;
+  auto started = is_host(memory) ? device_.copy_to_device_async(target, source, size_bytes, stream)
+                                 : device_.copy_device_to_device_async(target, as_address(source), size_bytes, stream);
+  return started && signal.address != 0 ? this->signal(stream, signal) : started;
 }
 
 base::Status StreamWork::put_value(Stream stream, std::uint64_t target, const void* value,

@@ -33,10 +33,10 @@ base::Status Atomics::open() noexcept {
   if (auto current = scope.status(); !current) return current;
   auto memory = device_.allocate(platform::AllocationKind::host, sizeof(std::uint64_t));
   if (!memory) return base::pass(memory);
-  answer_ = std::move(*memory);
-  auto address = device_.device_address(reinterpret_cast<void*>(answer_.address()));
+  result_ = std::move(*memory);
+  auto address = device_.device_address(reinterpret_cast<void*>(result_.address()));
   if (!address) return base::pass(address);
-  answer_address_ = *address;
+  result_address_ = *address;
   auto stream = device_.create_stream();
   if (!stream) return base::pass(stream);
   stream_ = *stream;
@@ -49,7 +49,7 @@ Atomics::~Atomics() {
     (void)device_.synchronize(stream_);
     (void)device_.destroy_stream(stream_);
   }
-  (void)answer_.free();
+  (void)result_.free();
 }
 
 base::Status Atomics::run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
@@ -61,14 +61,14 @@ base::Status Atomics::run(std::uint64_t address, std::size_t size_bytes, gdrkit_
   parameters.target = address;
   parameters.operand = operand;
   parameters.compare = compare;
-  parameters.fetched = fetched == nullptr ? 0 : answer_address_;
+  parameters.fetched = fetched == nullptr ? 0 : result_address_;
   parameters.size_bytes = static_cast<std::uint32_t>(size_bytes);
   parameters.update = updates[static_cast<std::size_t>(operation) - first_update];
   if (auto launched = gpu_kernels_.launch(parameters, {1, 1}, stream_); !launched) return launched;
   is_pending_ = true;
   if (fetched == nullptr) return {};
   if (auto done = finish(); !done) return done;
-  *fetched = *reinterpret_cast<volatile std::uint64_t*>(answer_.address());
+  *fetched = *reinterpret_cast<volatile std::uint64_t*>(result_.address());
   return {};
 }
 

@@ -38,10 +38,10 @@ class Atomics {
 
   platform::Device& device_;
   platform::GpuKernels& gpu_kernels_;
-  std::mutex mutex_;  // guards answer_ and is_pending_
+  std::mutex mutex_;  // guards result_ and is_pending_
   bool is_pending_ = false;
-  platform::Allocation answer_;
-  std::uint64_t answer_address_ = 0;
+  platform::Allocation result_;
+  std::uint64_t result_address_ = 0;
   platform::Stream stream_;
 };
 

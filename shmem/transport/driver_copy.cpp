@@ -54,10 +54,10 @@ class DriverCopy final : public Transport {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::uint64_t at = heap_.address(slot, target.offset);
-    auto given = is_host(memory) ? device_.copy_to_device_async(at, source, size_bytes, stream_)
-                                 : device_.copy_device_to_device_async(at, reinterpret_cast<std::uint64_t>(source),
-                                                                       size_bytes, stream_);
-    return finish(std::move(given), is_async);
+    auto started = is_host(memory) ? device_.copy_to_device_async(at, source, size_bytes, stream_)
+                                   : device_.copy_device_to_device_async(at, reinterpret_cast<std::uint64_t>(source),
+                                                                         size_bytes, stream_);
+    return finish(std::move(started), is_async);
   }
 
   base::Status get(int slot, const heap::HeapPosition& source, void* target, std::size_t size_bytes, LocalMemory memory,
@@ -69,16 +69,16 @@ class DriverCopy final : public Transport {
       const std::unique_lock lock(staging_mutex_, std::try_to_lock);
       if (lock && staging_) {
         void* const staging = reinterpret_cast<void*>(staging_->address());
-        auto given = device_.copy_to_host_async(staging, at, size_bytes, stream_);
-        if (auto done = finish(std::move(given), false); !done) return done;
+        auto started = device_.copy_to_host_async(staging, at, size_bytes, stream_);
+        if (auto done = finish(std::move(started), false); !done) return done;
         std::memcpy(target, staging, size_bytes);
         return {};
       }
     }
-    auto given = is_host(memory) ? device_.copy_to_host_async(target, at, size_bytes, stream_)
-                                 : device_.copy_device_to_device_async(reinterpret_cast<std::uint64_t>(target), at,
-                                                                       size_bytes, stream_);
-    return finish(std::move(given), is_async);
+    auto started = is_host(memory) ? device_.copy_to_host_async(target, at, size_bytes, stream_)
+                                   : device_.copy_device_to_device_async(reinterpret_cast<std::uint64_t>(target), at,
+                                                                         size_bytes, stream_);
+    return finish(std::move(started), is_async);
   }
 
   [[nodiscard]] bool is_pending(int slot) const noexcept override {
@@ -93,8 +93,8 @@ class DriverCopy final : public Transport {
   }
 
  private:
-  base::Status finish(base::Status given, bool is_async) noexcept {
-    if (!given) return given;
+  base::Status finish(base::Status started, bool is_async) noexcept {
+    if (!started) return started;
     issued_.fetch_add(1, std::memory_order_release);
     return is_async ? base::Status() : synchronize();
   }

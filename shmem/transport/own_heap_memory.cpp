@@ -68,7 +68,7 @@ base::Status OwnHeapMemory::write(std::uint64_t address, const void* data, std::
   if (auto there = complete_stores(); !there) return there;
   const platform::DeviceScope scope(device_);
   if (auto current = scope.status(); !current) return current;
-  if (auto given = device_.copy_to_device_async(address, data, size_bytes, stream_); !given) return given;
+  if (auto started = device_.copy_to_device_async(address, data, size_bytes, stream_); !started) return started;
   return device_.synchronize(stream_);
 }
 
@@ -80,7 +80,7 @@ base::Status OwnHeapMemory::read(std::uint64_t address, void* data, std::size_t 
   if (auto there = complete(); !there) return there;  // as in write
   const platform::DeviceScope scope(device_);
   if (auto current = scope.status(); !current) return current;
-  if (auto given = device_.copy_to_host_async(data, address, size_bytes, stream_); !given) return given;
+  if (auto started = device_.copy_to_host_async(data, address, size_bytes, stream_); !started) return started;
   return device_.synchronize(stream_);
 }
 

@@ -87,7 +87,7 @@ class Ucx final : public Transport {
     for (std::size_t at = 0; at < size_bytes; at += remote::Remote::piece_bytes) {
       std::vector<char> bytes(std::min(remote::Remote::piece_bytes, size_bytes - at));
       if (auto read = own_heap_->read(source + at, bytes.data(), bytes.size()); !read) return read;
-      if (auto given = remote_->put_kept(pe, offset + at, std::move(bytes)); !given) return given;
+      if (auto sent = remote_->put_kept(pe, offset + at, std::move(bytes)); !sent) return sent;
     }
     return {};
   } catch (const std::bad_alloc&) {

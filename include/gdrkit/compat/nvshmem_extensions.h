@@ -71,8 +71,8 @@ GDRKIT_NVSHMEM_HOST int nvshmemx_collective_launch(const void* function, dim3 gr
   unsigned blocks[3] = {grid.x, grid.y, grid.z};
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) {
     int most = 0;
-    const int asked = nvshmemx_collective_launch_query_gridsize(function, block, arguments, shared_bytes, &most);
-    if (asked != NVSHMEMX_SUCCESS) return asked;
+    const int queried = nvshmemx_collective_launch_query_gridsize(function, block, arguments, shared_bytes, &most);
+    if (queried != NVSHMEMX_SUCCESS) return queried;
     blocks[0] = static_cast<unsigned>(most);
     blocks[1] = blocks[2] = 1;
   }

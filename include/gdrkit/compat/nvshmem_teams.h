@@ -76,7 +76,7 @@ GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
 
 /* Barriers. In GPU kernels, one thread, one warp or one block of each PE takes part. */
 
-#define GDRKIT_NVSHMEM_MEET(verb)                                                                                 \
+#define GDRKIT_NVSHMEM_SYNCHRONIZE(verb)                                                                          \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##verb(nvshmem_team_t team) {                                                   \
     return GDRKIT_NVSHMEM_SPLIT(                                                                                  \
         GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_##verb(team)),                                                    \
@@ -93,19 +93,19 @@ GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
   GDRKIT_NVSHMEM_HOST void nvshmemx_##verb##_all_on_stream(cudaStream_t stream) {                                 \
     gdrkit_nvshmem_check(gdrkit_shmem_##verb##_all_on_stream(stream), "nvshmemx_" #verb "_all_on_stream");        \
   }                                                                                                               \
-  GDRKIT_NVSHMEM_MEET_BY(verb, warp)                                                                              \
-  GDRKIT_NVSHMEM_MEET_BY(verb, block)
-#define GDRKIT_NVSHMEM_MEET_BY(verb, group)                                                                 \
+  GDRKIT_NVSHMEM_SYNCHRONIZE_BY(verb, warp)                                                                       \
+  GDRKIT_NVSHMEM_SYNCHRONIZE_BY(verb, block)
+#define GDRKIT_NVSHMEM_SYNCHRONIZE_BY(verb, group)                                                          \
   GDRKIT_NVSHMEM_GPU(int nvshmemx_##verb##_##group(nvshmem_team_t team) {                                   \
     return ::gdrkit::shmem::team_##verb(GDRKIT_NVSHMEM_STATE, team, ::gdrkit::shmem::group()) ? 0 : 1;      \
   })                                                                                                        \
   GDRKIT_NVSHMEM_GPU(void nvshmemx_##verb##_all_##group() {                                                 \
     (void)::gdrkit::shmem::team_##verb(GDRKIT_NVSHMEM_STATE, NVSHMEM_TEAM_WORLD, ::gdrkit::shmem::group()); \
   })
-GDRKIT_NVSHMEM_MEET(barrier)
-GDRKIT_NVSHMEM_MEET(sync)
-#undef GDRKIT_NVSHMEM_MEET_BY
-#undef GDRKIT_NVSHMEM_MEET
+GDRKIT_NVSHMEM_SYNCHRONIZE(barrier)
+GDRKIT_NVSHMEM_SYNCHRONIZE(sync)
+#undef GDRKIT_NVSHMEM_SYNCHRONIZE_BY
+#undef GDRKIT_NVSHMEM_SYNCHRONIZE
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_sync(nvshmem_team_t team) { return nvshmem_sync(team); }
 GDRKIT_NVSHMEM_GPU(int nvshmemx_team_sync_warp(nvshmem_team_t team) { return nvshmemx_sync_warp(team); })
 GDRKIT_NVSHMEM_GPU(int nvshmemx_team_sync_block(nvshmem_team_t team) { return nvshmemx_sync_block(team); })

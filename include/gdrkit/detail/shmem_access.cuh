@@ -132,14 +132,14 @@ inline void relax() { ::sched_yield(); }
 #endif
 
 template <class Word>
-GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison comparison, Word wanted) {
+GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison comparison, Word value) {
   switch (comparison) {
-    case GDRKIT_SHMEM_EQ: return seen == wanted;
-    case GDRKIT_SHMEM_NE: return seen != wanted;
-    case GDRKIT_SHMEM_GT: return seen > wanted;
-    case GDRKIT_SHMEM_LE: return seen <= wanted;
-    case GDRKIT_SHMEM_LT: return seen < wanted;
-    default: return seen >= wanted;
+    case GDRKIT_SHMEM_EQ: return seen == value;
+    case GDRKIT_SHMEM_NE: return seen != value;
+    case GDRKIT_SHMEM_GT: return seen > value;
+    case GDRKIT_SHMEM_LE: return seen <= value;
+    case GDRKIT_SHMEM_LT: return seen < value;
+    default: return seen >= value;
   }
 }
 

@@ -130,9 +130,9 @@ GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t send_to_proxy(ProxyRin
   post(&entry->sequence, position + 1);
   std::uint64_t value = 0;
   if (command.wait != ProxyWait::nothing) {
-    const ProxyReply* const answer = ring->replies + place;
-    if (wait_for(limits, answer, [=] { return load_acquire(&answer->sequence) == position + 1; })) {
-      value = load_relaxed(&answer->value);
+    const ProxyReply* const reply = ring->replies + place;
+    if (wait_for(limits, reply, [=] { return load_acquire(&reply->sequence) == position + 1; })) {
+      value = load_relaxed(&reply->value);
     }
     fence_system();  // the reply is read before the next one may be written
   }

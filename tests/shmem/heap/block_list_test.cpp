@@ -20,7 +20,7 @@ TEST(BlockList, AllocatesTheFirstFit) {
   EXPECT_EQ(list.take(1, unit), 0U);
   EXPECT_EQ(list.take(2 * unit, unit), unit);
   EXPECT_EQ(list.take(unit, unit), 3 * unit);
-  EXPECT_TRUE(list.give_back(unit));
+  EXPECT_TRUE(list.release(unit));
   EXPECT_EQ(list.take(unit + 1, unit), unit);
   EXPECT_EQ(list.taken_bytes(), 4 * unit);
 }
@@ -52,9 +52,9 @@ TEST(BlockList, RejectsOffsetsThatDoNotStartABlock) {
   BlockList list;
   list.extend(8 * unit);
   ASSERT_TRUE(list.take(2 * unit, unit));
-  EXPECT_FALSE(list.give_back(unit));
-  EXPECT_TRUE(list.give_back(0));
-  EXPECT_FALSE(list.give_back(0));
+  EXPECT_FALSE(list.release(unit));
+  EXPECT_TRUE(list.release(0));
+  EXPECT_FALSE(list.release(0));
 }
 
 TEST(BlockList, ReportsTheBytesItMustGrowBy) {
@@ -94,8 +94,8 @@ TEST(BlockList, StaysConsistentAfterManyRandomCalls) {
   for (int step = 0; step < 5000; ++step) {
     if (random() % 2 == 0 && !taken.empty()) {
       const auto victim = std::next(taken.begin(), static_cast<long>(random() % taken.size()));
-      ASSERT_TRUE(list.give_back(victim->first));
-      ASSERT_TRUE(twin.give_back(victim->first));
+      ASSERT_TRUE(list.release(victim->first));
+      ASSERT_TRUE(twin.release(victim->first));
       taken.erase(victim);
       continue;
     }
@@ -114,7 +114,7 @@ TEST(BlockList, StaysConsistentAfterManyRandomCalls) {
     }
     taken.emplace(*offset, size);
   }
-  for (const auto& [offset, size] : taken) ASSERT_TRUE(list.give_back(offset));
+  for (const auto& [offset, size] : taken) ASSERT_TRUE(list.release(offset));
   EXPECT_EQ(list.taken_bytes(), 0U);
   EXPECT_EQ(list.take(64 * unit, unit), 0U);
 }
