@@ -180,7 +180,7 @@ for part in $parts; do
       XDG_CACHE_HOME=$cache keep measure_engines 300 "$build/tests/bin/measure_engines"
       XDG_CACHE_HOME=$(mktemp -d) keep measure_engines_by_table 300 "$build/tests/bin/measure_engines"
       GDRKIT_REQUIRE=gpu keep memory_model 200 "$build/tests/bin/memory_model_gpu_test"
-      keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/python"
+      keep gemm_with_mover 120 python3 "$here/tests/gpu/clients/gemm_with_mover.py" "$build/python"
       ;;
     python)
       # The wheel made by "./run test python", in its own directory; NumPy, PyTorch and pytest are those of the machine.

@@ -35,16 +35,16 @@ class Context:
         made.copy_(self.torch.tensor([number for row in rows for number in row], device=self.device))
         return made if len(rows) == 1 else made.view(len(rows), -1)
 
-    def meet(self):
+    def synchronize(self):
         """Waits for the work of the GPU, then for all ranks."""
         self.torch.cuda.synchronize()
         self.dist.barrier()
 
     def between_barriers(self, operator, *arguments):
-        self.meet()
+        self.synchronize()
         if operator:
             operator(*arguments)
-        self.meet()
+        self.synchronize()
 
 
 def expect(name, actual, expected):

@@ -42,17 +42,17 @@ def rendezvous(context):
 @step
 def peer_buffers(context):
     _, handle = context.tensor(context.rank + 1)
-    context.meet()
+    context.synchronize()
     after = (context.rank + 1) % context.ranks
     expect("peer buffer", handle.get_buffer(after, (COUNT,), context.torch.float32), after + 1)
-    context.meet()
+    context.synchronize()
 
 
 @step
 def signal_pads_and_barrier(context):
     _, handle = context.tensor()
     handle.barrier(channel=0)
-    context.meet()
+    context.synchronize()
 
 
 @step
@@ -92,10 +92,10 @@ def signal_operators(context):
     pad, _ = context.tensor(0, 8, context.torch.int64)
     after = (context.rank + 1) % context.ranks
     before = (context.rank - 1) % context.ranks
-    context.meet()
+    context.synchronize()
     context.operators.nvshmem_put_with_signal(tensors[context.rank], pad, 5, after)
     context.operators.nvshmem_wait_for_signal(pad, 5, before)
-    context.meet()
+    context.synchronize()
     expect("signals", pad, context.torch.tensor([5] + 7 * [0]))
     for sender, tensor in enumerate(tensors):
         expect(f"tensor of rank {sender}", tensor, before + 1 if sender == before else context.rank + 1)
@@ -193,13 +193,13 @@ def time_of_all_to_all_vdev(context, size_bytes):
     expect("target", target, context.torch.arange(context.ranks).repeat_interleave(part))
     times = []
     for _ in range(ROUNDS):
-        context.meet()
+        context.synchronize()
         begin = time.perf_counter()
         for _ in range(CALLS):
             context.operators.all_to_all_vdev(*arguments)
         context.torch.cuda.synchronize()
         times.append((time.perf_counter() - begin) / CALLS * 1e6)
-    context.meet()
+    context.synchronize()
     return (f"ok, median {statistics.median(times):.1f} us per call, {min(times):.1f} to {max(times):.1f} in {ROUNDS} "
             f"rounds of {CALLS} calls")
 

@@ -38,7 +38,7 @@ float number_of(int pe, std::size_t index) {
 }
 
 /// What element `index` of the target of PE `pe` of the team becomes; each part has `count`.
-float wanted_number(DeviceOperation operation, int pe, int n_pes, int root, std::size_t count, std::size_t index) {
+float expected_number(DeviceOperation operation, int pe, int n_pes, int root, std::size_t count, std::size_t index) {
   const auto own = static_cast<std::size_t>(pe);
   const auto sum_at = [&](std::size_t at) {
     float sum = 0;
@@ -71,14 +71,14 @@ void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters paramete
   if (parameters.operation <= DeviceOperation::barrier) return;
   const bool has_parts =
       parameters.operation == DeviceOperation::fcollect || parameters.operation == DeviceOperation::alltoall;
-  std::vector<float> wanted(has_parts ? parts * count : count);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    wanted[i] = wanted_number(parameters.operation, own, n_pes, static_cast<int>(parameters.root), count, i);
+  std::vector<float> expected(has_parts ? parts * count : count);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = expected_number(parameters.operation, own, n_pes, static_cast<int>(parameters.root), count, i);
   }
-  const auto bytes = side.read(side.target, wanted.size() * sizeof(float));
-  std::vector<float> seen(wanted.size());
+  const auto bytes = side.read(side.target, expected.size() * sizeof(float));
+  std::vector<float> seen(expected.size());
   std::memcpy(seen.data(), bytes.data(), bytes.size());
-  ASSERT_EQ(seen, wanted);
+  ASSERT_EQ(seen, expected);
 }
 
 void run_device_calls(core::Pe& pe) {
@@ -137,7 +137,7 @@ TEST(ShmemDeviceCall, AlternatesWithCollectivesOnStreams) {
     parameters.scope = ShmemScope::block;
     parameters.rounds = 1;
     for (std::uint32_t round = 1; round <= 40; ++round) {
-      const std::vector<std::uint32_t> turns(250, round + 1), said(250, 1000 + round);
+      const std::vector<std::uint32_t> turns(250, round + 1), data(250, 1000 + round);
       side.write(side.source, turns.data(), 1000);
       {
         const platform::DeviceScope scope(pe.device());
@@ -149,12 +149,12 @@ TEST(ShmemDeviceCall, AlternatesWithCollectivesOnStreams) {
         ASSERT_EQ(std::memcmp(bytes.data(), turns.data(), 1000), 0) << "round " << round << ", part " << part;
       }
       const int root = static_cast<int>(round % 4);
-      side.write(side.source, said.data(), 1000);
+      side.write(side.source, data.data(), 1000);
       if (own == root) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       ASSERT_TRUE(succeeded(
           side.call({CollectiveOperation::broadcast, team, side.target, side.source, 1000, root}, tests::Way::stream)));
       const auto bytes = side.read(side.target, 1000);
-      ASSERT_EQ(std::memcmp(bytes.data(), said.data(), 1000), 0) << "round " << round;
+      ASSERT_EQ(std::memcmp(bytes.data(), data.data(), 1000), 0) << "round " << round;
     }
   });
 }

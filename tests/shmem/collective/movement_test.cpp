@@ -69,9 +69,9 @@ void run_movements(core::Pe& pe, CollectiveSide& side, std::size_t size_bytes, s
     side.write(side.source + shift, mine);
     ASSERT_TRUE(
         succeeded(side.call({operation, world, side.target + shift, side.source + shift, size_bytes, root}, way)));
-    const Bytes wanted = expected_target(operation, pe.pe(), n_pes, root, 0, size_bytes);
+    const Bytes expected = expected_target(operation, pe.pe(), n_pes, root, 0, size_bytes);
     Bytes whole = blank;
-    std::copy(wanted.begin(), wanted.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
+    std::copy(expected.begin(), expected.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
     ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
     ASSERT_EQ(tests::first_difference(side.read(side.source + shift, mine.size()), mine), mine.size());
   }
@@ -102,14 +102,14 @@ void run_broadcasts(core::Pe& pe, std::size_t size, std::size_t shift) {
       if (pe.n_pes() > 8 && is_in_place) continue;
       SCOPED_TRACE(std::to_string(pe.n_pes()) + " PEs, root " + std::to_string(root) + ", " + std::to_string(size) +
                    " bytes, shifted by " + std::to_string(shift) + (is_in_place ? ", in place" : ""));
-      const Bytes wanted = source_of(root, 5, size);
+      const Bytes expected = source_of(root, 5, size);
       side.write(side.target, Bytes(side.room_bytes, 0xee));
       std::uint8_t* const source = (is_in_place ? side.target : side.source) + shift;
-      if (pe.pe() == root) side.write(source, wanted);
+      if (pe.pe() == root) side.write(source, expected);
       ASSERT_TRUE(succeeded(
           side.call({CollectiveOperation::broadcast, world, side.target + shift, source, size, root}, Way::stream)));
       Bytes whole(side.room_bytes, 0xee);
-      std::copy(wanted.begin(), wanted.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
+      std::copy(expected.begin(), expected.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
       ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
     }
   }
@@ -149,7 +149,7 @@ TEST(ShmemMovement, SupportsInPlaceBuffers) {
         ASSERT_TRUE(
             succeeded(side.call({CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
         EXPECT_EQ(side.read(side.target, size), source_of(2, 1, size));
-        // Everyone has looked before anyone writes its own target by other means than a collective.
+        // All PEs have read their targets before a PE writes its own target without a collective.
         ASSERT_TRUE(succeeded(pe.sync_all()));
       }
     }

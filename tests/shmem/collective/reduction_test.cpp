@@ -137,9 +137,9 @@ void run_reductions(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, 
     ASSERT_TRUE(succeeded(side.call(
         {CollectiveOperation::reducescatter, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
         way)));
-    Bytes wanted = reduced<T>(pe.n_pes(), static_cast<std::size_t>(pe.pe()) * count, count, reduction);
-    wanted.insert(wanted.end(), 64, 0xee);
-    ASSERT_EQ(side.read(side.target + shift, wanted.size()), wanted);
+    Bytes expected = reduced<T>(pe.n_pes(), static_cast<std::size_t>(pe.pe()) * count, count, reduction);
+    expected.insert(expected.end(), 64, 0xee);
+    ASSERT_EQ(side.read(side.target + shift, expected.size()), expected);
   }
 }
 
@@ -216,9 +216,10 @@ TEST(ShmemReduction, ReducesInShares) {
           ASSERT_TRUE(succeeded(side.call({CollectiveOperation::reduce, world, side.target + shift, source,
                                            one.size_bytes, 0, GDRKIT_SHMEM_TYPE_INT32, GDRKIT_SHMEM_SUM},
                                           Way::stream)));
-          Bytes wanted = reduced<std::int32_t>(pe.n_pes(), 0, one.size_bytes / 4, GDRKIT_SHMEM_SUM);
-          wanted.insert(wanted.end(), 64, 0xee);
-          ASSERT_EQ(tests::first_difference(side.read(side.target + shift, wanted.size()), wanted), wanted.size());
+          Bytes expected = reduced<std::int32_t>(pe.n_pes(), 0, one.size_bytes / 4, GDRKIT_SHMEM_SUM);
+          expected.insert(expected.end(), 64, 0xee);
+          ASSERT_EQ(tests::first_difference(side.read(side.target + shift, expected.size()), expected),
+                    expected.size());
         }
       }
     });
@@ -242,10 +243,10 @@ TEST(ShmemReduction, HandlesLimitsOfTwoByteTypes) {
                                      {0x0001, 0x0001, 0x0002},
                                      {0x7f80, 0xff80, 0x7fff}};
     for (const auto& [type, sums] : {std::pair{GDRKIT_SHMEM_TYPE_HALF, halves}, {GDRKIT_SHMEM_TYPE_BFLOAT16, brains}}) {
-      std::vector<std::uint16_t> mine, wanted;
+      std::vector<std::uint16_t> mine, expected;
       for (const Sum& sum : sums) {
         mine.push_back(pe.pe() == 0 ? sum.left : sum.right);
-        wanted.push_back(sum.sum);
+        expected.push_back(sum.sum);
       }
       for (const Way way : {Way::host, Way::stream}) {
         side.write(side.source, bytes_of(mine));
@@ -253,11 +254,11 @@ TEST(ShmemReduction, HandlesLimitsOfTwoByteTypes) {
             {CollectiveOperation::reduce, world, side.target, side.source, mine.size() * 2, 0, type, GDRKIT_SHMEM_SUM},
             way)));
         const Bytes seen = side.read(side.target, mine.size() * 2);
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
+        for (std::size_t i = 0; i < expected.size(); ++i) {
           auto bits = static_cast<unsigned>(seen[2 * i] | seen[2 * i + 1] << 8);
           const unsigned infinity = type == GDRKIT_SHMEM_TYPE_HALF ? 0x7c00 : 0x7f80;
           if ((bits & 0x7fffU) > infinity) bits = 0x7fff;  // any number that is none
-          EXPECT_EQ(bits, wanted[i]) << "sum " << i << " of type " << type;
+          EXPECT_EQ(bits, expected[i]) << "sum " << i << " of type " << type;
         }
       }
     }

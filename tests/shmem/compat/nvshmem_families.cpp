@@ -92,8 +92,8 @@ void exchanges(const World& w) {
   const auto seen = own(w, target, static_cast<std::size_t>(12 * w.n));
   for (int from = 0; from < w.n; ++from) {
     for (int i = 0; i < 12; ++i) {
-      const int wanted = i % 4 == 0 ? 1000 * from + 10 * w.pe + i / 4 : 0;
-      EXPECT(seen[static_cast<std::size_t>(12 * from + i)] == wanted);
+      const int expected = i % 4 == 0 ? 1000 * from + 10 * w.pe + i / 4 : 0;
+      EXPECT(seen[static_cast<std::size_t>(12 * from + i)] == expected);
     }
   }
   EXPECT(nvshmem_int_alltoalls(NVSHMEM_TEAM_INVALID, target, source, 4, 2, 3) != 0);
@@ -127,11 +127,11 @@ void narrow_reductions(const World& w) {
 void short_waits(const World& w) {
   w.clear();
   auto* const words = w.at<short>(2); /* not at a multiple of 4 bytes */
-  const short wanted[3] = {-7, -8, -9};
-  nvshmemx_short_wait_until_all_vector_on_stream(words, 3, nullptr, NVSHMEM_CMP_EQ, wanted, stream);
+  const short expected[3] = {-7, -8, -9};
+  nvshmemx_short_wait_until_all_vector_on_stream(words, 3, nullptr, NVSHMEM_CMP_EQ, expected, stream);
   nvshmemx_ushort_wait_until_on_stream(w.at<unsigned short>(12), NVSHMEM_CMP_GT, 40000, stream);
   nvshmemx_int_p_on_stream(w.at<int>(64), 1, w.pe, stream);
-  for (int i = 0; i < 3; ++i) nvshmem_short_p(words + i, wanted[i], w.next);
+  for (int i = 0; i < 3; ++i) nvshmem_short_p(words + i, expected[i], w.next);
   nvshmem_ushort_p(w.at<unsigned short>(12), 50000, w.next);
   nvshmem_short_wait_until(words + 1, NVSHMEM_CMP_LT, 0);
   EXPECT(nvshmem_short_test(words + 1, NVSHMEM_CMP_EQ, -8) == 1);

@@ -143,41 +143,41 @@ using Coordinates = nvshmemx::shape<int, int>;
 __device__ bool holds(const float* tile, int i, int value) {
   return tile[i] == (i % row_stride < 9 ? static_cast<float>(value) : 0.F);
 }
-#define TILES(suffix, threads)                                                                                      \
-  __device__ void tiles##suffix(Objects o, float* source, float* target) {                                          \
-    using namespace nvshmemx;                                                                                       \
-    const int pe = nvshmem_my_pe(), n = nvshmem_n_pes(), next = (pe + 1) % n, last = n - 1;                         \
-    const int rank = static_cast<int>(threadIdx.x % threads);                                                       \
-    const auto team = NVSHMEM_TEAM_WORLD;                                                                           \
-    const Coordinates start(8, 3), boundary(100, 12);                                                               \
-    const auto from = tile(source);                                                                                 \
-    const auto to = [=](int number) { return tile(target + number * tile_room); };                                  \
-    int failed = 0;                                                                                                 \
-    failed |= tile_put##suffix<Tile, Tile, Coordinates, PEER_PUSH_NBI>(from, to(0), start, boundary, next, 0);      \
-    failed |= tile_get##suffix<Tile, Tile, Coordinates, PEER_PULL_NBI>(from, to(1), start, boundary, next, 0);      \
-    REDUCE(sum, suffix, 2);                                                                                         \
-    REDUCE(min, suffix, 5);                                                                                         \
-    REDUCE(max, suffix, 8);                                                                                         \
-    if (pe == last) {                                                                                               \
-      failed |= tile_broadcast##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PUSH_NBI>(team, from, to(11), start,  \
-                                                                                        boundary, 0);               \
-    }                                                                                                               \
-    failed |= tile_allgather##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PUSH_NBI>(                              \
-        team, from, tile(target + 12 * tile_room, n * tile_rows), start, boundary, 0);                              \
-    failed |= tile_collective_wait##suffix<NVLS_TWO_SHOT_PUSH_NBI>(team, 0);                                        \
-    const int sum = n * (n + 1) / 2;                                                                                \
-    const bool is_last = pe == last;                                                                                \
-    const int wanted[] = {(pe + n - 1) % n + 1, next + 1, sum, sum, is_last ? sum : 0, 1, 1, is_last ? 1 : 0, n, n, \
-                          is_last ? n : 0,      n};                                                                 \
-    for (int i = rank; i < tile_room; i += threads) {                                                               \
-      for (int number = 0; number < 12; ++number) {                                                                 \
-        if (!holds(target + number * tile_room, i, wanted[number])) failed = 1;                                     \
-      }                                                                                                             \
-      for (int part = 0; part < n; ++part) {                                                                        \
-        if (!holds(target + (12 + part) * tile_room, i, part + 1)) failed = 1;                                      \
-      }                                                                                                             \
-    }                                                                                                               \
-    DEMAND(failed == 0);                                                                                            \
+#define TILES(suffix, threads)                                                                                        \
+  __device__ void tiles##suffix(Objects o, float* source, float* target) {                                            \
+    using namespace nvshmemx;                                                                                         \
+    const int pe = nvshmem_my_pe(), n = nvshmem_n_pes(), next = (pe + 1) % n, last = n - 1;                           \
+    const int rank = static_cast<int>(threadIdx.x % threads);                                                         \
+    const auto team = NVSHMEM_TEAM_WORLD;                                                                             \
+    const Coordinates start(8, 3), boundary(100, 12);                                                                 \
+    const auto from = tile(source);                                                                                   \
+    const auto to = [=](int number) { return tile(target + number * tile_room); };                                    \
+    int failed = 0;                                                                                                   \
+    failed |= tile_put##suffix<Tile, Tile, Coordinates, PEER_PUSH_NBI>(from, to(0), start, boundary, next, 0);        \
+    failed |= tile_get##suffix<Tile, Tile, Coordinates, PEER_PULL_NBI>(from, to(1), start, boundary, next, 0);        \
+    REDUCE(sum, suffix, 2);                                                                                           \
+    REDUCE(min, suffix, 5);                                                                                           \
+    REDUCE(max, suffix, 8);                                                                                           \
+    if (pe == last) {                                                                                                 \
+      failed |= tile_broadcast##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PUSH_NBI>(team, from, to(11), start,    \
+                                                                                        boundary, 0);                 \
+    }                                                                                                                 \
+    failed |= tile_allgather##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PUSH_NBI>(                                \
+        team, from, tile(target + 12 * tile_room, n * tile_rows), start, boundary, 0);                                \
+    failed |= tile_collective_wait##suffix<NVLS_TWO_SHOT_PUSH_NBI>(team, 0);                                          \
+    const int sum = n * (n + 1) / 2;                                                                                  \
+    const bool is_last = pe == last;                                                                                  \
+    const int expected[] = {(pe + n - 1) % n + 1, next + 1, sum, sum, is_last ? sum : 0, 1, 1, is_last ? 1 : 0, n, n, \
+                            is_last ? n : 0,      n};                                                                 \
+    for (int i = rank; i < tile_room; i += threads) {                                                                 \
+      for (int number = 0; number < 12; ++number) {                                                                   \
+        if (!holds(target + number * tile_room, i, expected[number])) failed = 1;                                     \
+      }                                                                                                               \
+      for (int part = 0; part < n; ++part) {                                                                          \
+        if (!holds(target + (12 + part) * tile_room, i, part + 1)) failed = 1;                                        \
+      }                                                                                                               \
+    }                                                                                                                 \
+    DEMAND(failed == 0);                                                                                              \
   }
 #define REDUCE(reduction, suffix, number)                                                                              \
   failed |= tile_##reduction##_reduce##suffix<Tile, Tile, Coordinates, NVLS_ONE_SHOT_PULL_NBI>(team, from, to(number), \

@@ -129,7 +129,7 @@ def main():
     counts = collections.defaultdict(lambda: [0, 0])
     unexpected = []
     for (name, side), signatures in sorted(theirs.items()):
-        is_covered = any(accepts(have, want) for have in ours.get((name, side), ()) for want in signatures)
+        is_covered = any(accepts(have, expected) for have in ours.get((name, side), ()) for expected in signatures)
         reason = next((why for pattern, why in NOT_COVERED if re.search(pattern, name)), None)
         key = (f"not covered: {reason}", family_of(name, side)[1]) if reason else family_of(name, side)
         counts[key][0] += is_covered

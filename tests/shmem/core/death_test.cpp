@@ -63,8 +63,8 @@ const Step steps[] = {
     {"before an allocation", [](Pe&) {}, [](Pe& pe) { return status_of(pe.allocate(64, 1, false)); }},
     {"before the heap grows", [](Pe& pe) { (void)pe.sync_all(); },
      [](Pe& pe) {
-       auto met = pe.sync_all();
-       return met ? status_of(pe.allocate(std::size_t{200} << 20, 1, false)) : met;
+       auto synchronized = pe.sync_all();
+       return synchronized ? status_of(pe.allocate(std::size_t{200} << 20, 1, false)) : synchronized;
      }},
     {"before a buffer is registered", [](Pe&) {}, [](Pe& pe) { return status_of(register_own(pe)); }},
     {"before a buffer is unregistered", [](Pe& pe) { (void)register_own(pe); },

@@ -101,7 +101,7 @@ base::Status collective(Pe& pe, char* object, std::size_t size_bytes) {
 constexpr std::size_t large = std::size_t{4} << 20;
 
 /// Of the victim and the last PE; the others wait in a barrier.
-base::Status meet_in_team(Pe& pe, char*, std::size_t) {
+base::Status sync_team(Pe& pe, char*, std::size_t) {
   static std::optional<collective::Team> team;  // of this process's PE
   if (!team) {
     auto made = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 1, 1, pe.n_pes() - 1);
@@ -113,7 +113,7 @@ base::Status meet_in_team(Pe& pe, char*, std::size_t) {
 }
 
 const Loop loops[] = {
-    {"meetings of a team", 8, &meet_in_team},
+    {"synchronizations of a team", 8, &sync_team},
     {"barriers", 8, [](Pe& pe, char*, std::size_t) { return pe.barrier_all(); }},
     {"puts to it, and a barrier now and then", large,
      [](Pe& pe, char* object, std::size_t size_bytes) {

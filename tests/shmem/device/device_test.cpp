@@ -274,9 +274,9 @@ TEST(ShmemDeviceTeams, BlockCollectivesDeliverEveryPart) {
       EXPECT_EQ(side.run(parameters, {1, 128}).wrong, 0U);
       std::vector<float> seen(2 * count);
       ASSERT_TRUE(succeeded(pe.transfers().get(seen.data(), side.target, seen.size() * sizeof(float), pe.pe(), false)));
-      std::vector<float> wanted(2 * count, first);
-      std::fill(wanted.begin() + count, wanted.end(), second);
-      EXPECT_EQ(seen, wanted) << "operation " << static_cast<unsigned>(operation) << ", PE " << pe.pe();
+      std::vector<float> expected(2 * count, first);
+      std::fill(expected.begin() + count, expected.end(), second);
+      EXPECT_EQ(seen, expected) << "operation " << static_cast<unsigned>(operation) << ", PE " << pe.pe();
       ASSERT_TRUE(succeeded(pe.sync_all()));
     }
   });

@@ -30,11 +30,11 @@ void expect_strided(Pe& pe) {
   ASSERT_TRUE(succeeded(pe.barrier_all()));
   detail::put_strided<bytes>(state, target, source, 3, 2, 7, next, thread());
   ASSERT_TRUE(succeeded(pe.barrier_all()));
-  std::vector<Element> wanted(64);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    wanted[i].fill(i % 3 == 0 && i < 21 ? static_cast<char>(32 * before + static_cast<int>(i / 3 * 2)) : char{0});
+  std::vector<Element> expected(64);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i].fill(i % 3 == 0 && i < 21 ? static_cast<char>(32 * before + static_cast<int>(i / 3 * 2)) : char{0});
   }
-  EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), target)) << bytes << " bytes, PE " << pe.pe();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), target)) << bytes << " bytes, PE " << pe.pe();
   std::vector<Element> got(24);
   detail::get_strided<bytes>(state, got.data() + 23, source, -2, 1, 5, next, thread());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -66,8 +66,8 @@ TEST(NvshmemGpu, AlltoallsExchangesEveryPart) {
       ASSERT_TRUE(detail::alltoalls<sizeof(int)>(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, 2, 3, 4, thread()));
       for (int from = 0; from < n; ++from) {
         for (int i = 0; i < 8; ++i) {
-          const int wanted = i % 2 != 0 ? 0 : 10000 * round + 100 * from + 4 * pe.pe() + i / 2;
-          EXPECT_EQ(target[8 * from + i], wanted) << "round " << round << ", from PE " << from;
+          const int expected = i % 2 != 0 ? 0 : 10000 * round + 100 * from + 4 * pe.pe() + i / 2;
+          EXPECT_EQ(target[8 * from + i], expected) << "round " << round << ", from PE " << from;
         }
       }
     }

@@ -47,16 +47,16 @@ void expect_reduction(Pe& pe, const Memory<T>& memory, const Shape& shape_of_cas
     return detail::wait_for_tiles(state, GDRKIT_SHMEM_TEAM_WORLD, reducer == Reducer::root_for_all, 0, group);
   });
   EXPECT_EQ(status, NVSHMEMX_SUCCESS);
-  std::vector<T> wanted(room);
+  std::vector<T> expected(room);
   for (int i = 0; i < room; ++i) {
-    wanted[static_cast<std::size_t>(i)] = number<T>(is_in_place ? value_of(pe.pe(), i) : 99);
+    expected[static_cast<std::size_t>(i)] = number<T>(is_in_place ? value_of(pe.pe(), i) : 99);
   }
   if (reducer != Reducer::root_for_itself || root == pe.pe()) {
     shape.for_each([&](int to, int from) {
-      wanted[static_cast<std::size_t>(to)] = number<T>(reduced(reduction, pe.n_pes(), from));
+      expected[static_cast<std::size_t>(to)] = number<T>(reduced(reduction, pe.n_pes(), from));
     });
   }
-  expect_equal(target_data, wanted,
+  expect_equal(target_data, expected,
                std::string(shape.name) + (is_in_place ? ", in place" : "") + ", root " + std::to_string(root) +
                    ", reducer " + std::to_string(static_cast<int>(reducer)) + ", reduction " +
                    std::to_string(reduction));
@@ -117,10 +117,10 @@ TEST_P(NvshmemTileCollectives, BroadcastCopiesTheRootsTileToAllPes) {
                   return detail::wait_for_tiles(state, GDRKIT_SHMEM_TEAM_WORLD, true, 0, group);
                 }),
                 NVSHMEMX_SUCCESS);
-      std::vector<Half> wanted(room, number<Half>(99));
+      std::vector<Half> expected(room, number<Half>(99));
       shape.for_each(
-          [&](int to, int from) { wanted[static_cast<std::size_t>(to)] = number<Half>(value_of(root, from)); });
-      expect_equal(memory.target, wanted, shape.name);
+          [&](int to, int from) { expected[static_cast<std::size_t>(to)] = number<Half>(value_of(root, from)); });
+      expect_equal(memory.target, expected, shape.name);
       ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
   });
@@ -146,7 +146,7 @@ void expect_allgather(Pe& pe, Team team, int first_pe, int pe_stride, bool is_ro
                 return status != 0 ? status : detail::wait_for_tiles(state, team, true, 0, group);
               }),
               NVSHMEMX_SUCCESS);
-    std::vector<float> wanted(room, 99);
+    std::vector<float> expected(room, 99);
     for (int part = 0; part < n; ++part) {
       const int fast = part % across, slow = part / across;
       for (int i = 0; i < 5; ++i) {
@@ -154,11 +154,11 @@ void expect_allgather(Pe& pe, Team team, int first_pe, int pe_stride, bool is_ro
           const int row = 6 * (is_row_major ? slow : fast) + i, column = 10 * (is_row_major ? fast : slow) + j;
           const int to = row * static_cast<int>(std::get<0>(to_stride)) + column * std::get<1>(to_stride);
           const int from = i * static_cast<int>(std::get<0>(from_stride)) + j * std::get<1>(from_stride);
-          wanted[static_cast<std::size_t>(to)] = static_cast<float>(value_of(first_pe + part * pe_stride, from));
+          expected[static_cast<std::size_t>(to)] = static_cast<float>(value_of(first_pe + part * pe_stride, from));
         }
       }
     }
-    expect_equal(memory.target, wanted, is_row_major ? "row major" : "column major");
+    expect_equal(memory.target, expected, is_row_major ? "row major" : "column major");
   }
   ASSERT_TRUE(succeeded(pe.barrier_all()));
 }

@@ -80,11 +80,11 @@ void expect_copies(Pe& pe, std::span<const Shape> cases = shapes) {
       EXPECT_EQ(status, NVSHMEMX_SUCCESS);
       quiet(state);
       ASSERT_TRUE(succeeded(pe.barrier_all()));
-      std::vector<T> wanted(room, number<T>(99));
+      std::vector<T> expected(room, number<T>(99));
       shape.for_each([&](int to, int from) {
-        wanted[static_cast<std::size_t>(to)] = number<T>(value_of(is_put ? before : next, from));
+        expected[static_cast<std::size_t>(to)] = number<T>(value_of(is_put ? before : next, from));
       });
-      expect_equal(memory.target, wanted, std::string(is_put ? "put, " : "get, ") + shape.name);
+      expect_equal(memory.target, expected, std::string(is_put ? "put, " : "get, ") + shape.name);
       ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
   }
@@ -132,14 +132,14 @@ TEST(NvshmemTile, SupportsOneDimensionAndConstantSizes) {
               NVSHMEMX_SUCCESS);
     quiet(state);
     ASSERT_TRUE(succeeded(pe.barrier_all()));
-    std::vector<int> wanted(room, 99);
-    for (std::size_t i = 0; i < 12; ++i) wanted[2 * i] = value_of(other, static_cast<int>(3 * i));
+    std::vector<int> expected(room, 99);
+    for (std::size_t i = 0; i < 12; ++i) expected[2 * i] = value_of(other, static_cast<int>(3 * i));
     for (std::size_t i = 0; i < 12; ++i) {
       const std::size_t at = i / 4 * 16 + i % 4;
-      if (i / 4 < 2) wanted[1024 + at] = value_of(other, static_cast<int>(at));
-      wanted[2048 + at] = value_of(other, static_cast<int>(at));
+      if (i / 4 < 2) expected[1024 + at] = value_of(other, static_cast<int>(at));
+      expected[2048 + at] = value_of(other, static_cast<int>(at));
     }
-    expect_equal(memory.target, wanted, "");
+    expect_equal(memory.target, expected, "");
   });
 }
 
@@ -174,17 +174,17 @@ TEST(NvshmemTile, AcceptsColumnsOfOneAndTwoDimensions) {
               NVSHMEMX_SUCCESS);
     quiet(state);
     ASSERT_TRUE(succeeded(pe.barrier_all()));
-    std::vector<int> wanted(room, 99);
-    for (std::size_t i = 0; i < 20; ++i) wanted[2 * i] = value_of(1 - pe.pe(), static_cast<int>(3 * i));
-    expect_equal(memory.target, wanted, "one dimension");
+    std::vector<int> expected(room, 99);
+    for (std::size_t i = 0; i < 20; ++i) expected[2 * i] = value_of(1 - pe.pe(), static_cast<int>(3 * i));
+    expect_equal(memory.target, expected, "one dimension");
     // In place, only the strides of dimensions with several elements must be equal.
     EXPECT_EQ(detail::reduce_tile<GDRKIT_SHMEM_MAX>(state, GDRKIT_SHMEM_TEAM_WORLD, line, column, Whole(), Whole(),
                                                     Reducer::every_pe, -1, 0, thread()),
               NVSHMEMX_SUCCESS);
     for (std::size_t i = 0; i < 20; ++i) {
-      wanted[2 * i] = std::max(value_of(0, static_cast<int>(3 * i)), value_of(1, static_cast<int>(3 * i)));
+      expected[2 * i] = std::max(value_of(0, static_cast<int>(3 * i)), value_of(1, static_cast<int>(3 * i)));
     }
-    expect_equal(memory.target, wanted, "in place");
+    expect_equal(memory.target, expected, "in place");
   });
 }
 

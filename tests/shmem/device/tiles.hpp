@@ -107,9 +107,9 @@ struct Memory {
   T* source;
 };
 template <class T>
-void expect_equal(const T* seen, const std::vector<T>& wanted, const std::string& what) {
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    ASSERT_EQ(std::memcmp(seen + i, &wanted[i], sizeof(T)), 0) << what << ", element " << i;
+void expect_equal(const T* seen, const std::vector<T>& expected, const std::string& what) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_EQ(std::memcmp(seen + i, &expected[i], sizeof(T)), 0) << what << ", element " << i;
   }
 }
 

@@ -21,10 +21,10 @@ def why_not(names):
     reason = why_no_namespaces()
     if reason or names == ["ShmemAcrossContainers"]:
         return reason
-    looked = subprocess.run([GDRKIT, "shmem", "check", "-n", "2", "-t", "identity"], capture_output=True, text=True, check=False,
+    check = subprocess.run([GDRKIT, "shmem", "check", "-n", "2", "-t", "identity"], capture_output=True, text=True, check=False,
                             env={**os.environ, "GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_DISABLE_P2P": "1"})
-    if looked.returncode != 0:
-        return "no UCX (libucx0): " + looked.stderr.strip()
+    if check.returncode != 0:
+        return "no UCX (libucx0): " + check.stderr.strip()
     if "ShmemOverALossyLink" in names:
         return why_no_queue(NETEM)
     if "ShmemOverASlowLink" in names:

@@ -28,18 +28,18 @@ extern "C" void* sbrk(std::intptr_t increment) noexcept {
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-TEST(ShmemHostRange, KnowsTheStackOfTheCallingThreadOnly) {
+TEST(ShmemHostRange, OnlyTheStackOfTheCallingThreadIsKnown) {
   // Not a variable: the address sanitizer may place those elsewhere.
   const void* const mine = __builtin_frame_address(0);
   EXPECT_TRUE(is_surely_host(mine, 16));
-  bool knows_own = false;
-  bool knows_other = true;
+  bool is_own_known = false;
+  bool is_other_known = true;
   std::thread([&] {
-    knows_own = is_surely_host(__builtin_frame_address(0), 16);
-    knows_other = is_surely_host(mine, 16);
+    is_own_known = is_surely_host(__builtin_frame_address(0), 16);
+    is_other_known = is_surely_host(mine, 16);
   }).join();
-  EXPECT_TRUE(knows_own);
-  EXPECT_FALSE(knows_other);
+  EXPECT_TRUE(is_own_known);
+  EXPECT_FALSE(is_other_known);
 }
 
 TEST(ShmemHostRange, RangesPastTheStackAreUnknown) {
@@ -63,7 +63,7 @@ char variable[100] = {1};
 char zeroed[100];
 const char constant[100] = {1};
 
-TEST(ShmemHostRange, KnowsVariablesOfTheProgramOnly) {
+TEST(ShmemHostRange, OnlyVariablesOfTheProgramAreKnown) {
   EXPECT_TRUE(is_surely_host(variable, sizeof variable));
   EXPECT_TRUE(is_surely_host(zeroed, sizeof zeroed));
   EXPECT_FALSE(is_surely_host(variable, SIZE_MAX));
@@ -86,24 +86,24 @@ TEST(ShmemHostRange, SmallBlocksOfMallocAreHostMemoryOnTheMainThread) {
 #endif
   const std::vector<char> message(1024);
   EXPECT_TRUE(is_surely_host(message.data(), message.size()));
-  bool knows_main_heap = false;
-  std::thread([&] { knows_main_heap = is_surely_host(message.data(), message.size()); }).join();
-  EXPECT_TRUE(knows_main_heap);
+  bool is_main_heap_known = false;
+  std::thread([&] { is_main_heap_known = is_surely_host(message.data(), message.size()); }).join();
+  EXPECT_TRUE(is_main_heap_known);
 }
 
 TEST(ShmemHostRange, ReportsTheSameInAForkedChild) {
   auto* const heap = static_cast<char*>(::sbrk(4096));
   ASSERT_NE(heap, reinterpret_cast<char*>(-1));
-  const auto answers = [&] {
+  const auto has_expected_results = [&] {
     return is_surely_host(__builtin_frame_address(0), 16) && is_surely_host(heap, 4096) &&
            is_surely_host(variable, sizeof variable) && !is_surely_host(reinterpret_cast<const void*>(&::getpid), 1);
   };
-  EXPECT_TRUE(answers());
+  EXPECT_TRUE(has_expected_results());
   // Also for a thread without an earlier query, whose stack is the only one in the child.
   for (const bool is_other_thread : {false, true}) {
     tests::ChildEnd end;
-    const auto fork_and_ask = [&] { end = tests::run_in_child([&] { return answers() ? 0 : 1; }); };
-    is_other_thread ? std::thread(fork_and_ask).join() : fork_and_ask();
+    const auto fork_and_query = [&] { end = tests::run_in_child([&] { return has_expected_results() ? 0 : 1; }); };
+    is_other_thread ? std::thread(fork_and_query).join() : fork_and_query();
     EXPECT_EQ(end.exit_code, 0) << is_other_thread;
   }
 }
@@ -131,7 +131,7 @@ struct Fiber {
   ucontext_t own{};
   ucontext_t caller{};
   const void* between = nullptr;
-  bool answer = true;
+  bool is_host = true;
 };
 Fiber* fiber = nullptr;
 
@@ -148,9 +148,9 @@ TEST(ShmemHostRange, FiberDoesNotExtendTheStackOfItsThread) {
   state.own.uc_stack.ss_size = size_bytes;
   state.own.uc_link = &state.caller;
   ::makecontext(
-      &state.own, [] { fiber->answer = is_surely_host(fiber->between, 8); }, 0);
+      &state.own, [] { fiber->is_host = is_surely_host(fiber->between, 8); }, 0);
   ASSERT_EQ(::swapcontext(&state.caller, &state.own), 0);
-  EXPECT_FALSE(state.answer);
+  EXPECT_FALSE(state.is_host);
   ::munmap(memory, 2 * size_bytes);
 }
 

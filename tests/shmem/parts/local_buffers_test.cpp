@@ -54,20 +54,20 @@ TEST(LocalBuffers, RejectsOverlappingAndInvalidRanges) {
   EXPECT_TRUE(failed(buffers.remove(101), EINVAL));
 }
 
-int questions = 0;
-unsigned answer = platform::cuda_memory_type_host;
-int says_pointer_type(unsigned, int*, void** values, std::uint64_t) {
-  ++questions;
-  *static_cast<unsigned*>(values[0]) = answer;
+int queries = 0;
+unsigned pointer_type = platform::cuda_memory_type_host;
+int return_pointer_type(unsigned, int*, void** values, std::uint64_t) {
+  ++queries;
+  *static_cast<unsigned*>(values[0]) = pointer_type;
   return 0;
 }
 
 /// A driver that counts queries of addresses, and returns `type`.
 platform::CudaCalls driver_with_type(unsigned type) {
-  questions = 0;
-  answer = type;
+  queries = 0;
+  pointer_type = type;
   platform::CudaCalls calls{};
-  calls.pointer_get_attributes = &says_pointer_type;
+  calls.pointer_get_attributes = &return_pointer_type;
   return calls;
 }
 
@@ -81,10 +81,10 @@ TEST(LocalBuffers, SmallStackAndHeapRangesRequireNoDriverQuery) {
     EXPECT_EQ(buffers.kind_of(heap, size, &calls), transport::LocalMemory::host) << size;
   }
   EXPECT_EQ(buffers.kind_of(__builtin_frame_address(0), 8, &calls), transport::LocalMemory::host);
-  EXPECT_EQ(questions, 0);
+  EXPECT_EQ(queries, 0);
   // From here on it matters which of the two it is.
   EXPECT_EQ(buffers.kind_of(heap, 4097, &calls), transport::LocalMemory::pinned);
-  EXPECT_EQ(questions, 1);
+  EXPECT_EQ(queries, 1);
 }
 
 TEST(LocalBuffers, MemoryUnknownToTheDriverIsNotPinned) {
@@ -94,7 +94,7 @@ TEST(LocalBuffers, MemoryUnknownToTheDriverIsNotPinned) {
   ASSERT_NE(mapped, MAP_FAILED);
   const auto calls = driver_with_type(0);  // as cuPointerGetAttributes does, and returns success
   EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
-  EXPECT_EQ(questions, 1);
+  EXPECT_EQ(queries, 1);
   ::munmap(mapped, size);
 }
 
@@ -109,11 +109,11 @@ TEST(LocalBuffers, QueriesTheDriverForMappedMemoryEveryTime) {
   calls = driver_with_type(platform::cuda_memory_type_device);
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
-  EXPECT_EQ(questions, 2);
+  EXPECT_EQ(queries, 2);
   // Unless the application has registered it.
   ASSERT_TRUE(buffers.add(reinterpret_cast<std::uint64_t>(mapped), size, transport::LocalMemory::host));
   EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
-  EXPECT_EQ(questions, 2);
+  EXPECT_EQ(queries, 2);
   EXPECT_EQ(buffers.kind_of(mapped, 8, nullptr), transport::LocalMemory::host) << "on the emulated device";
   ::munmap(mapped, size);
 }

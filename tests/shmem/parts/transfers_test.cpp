@@ -225,8 +225,8 @@ TEST(ShmemTransfer, GetsByAnEngineCopyEveryByte) {
       const auto mine = tests::make_pattern(size, static_cast<unsigned>(pe.pe()));
       const auto text = pe.transfers().describe(pe.pe());
       ASSERT_TRUE(text) << text.error().text();
-      const bool is_asked = std::strcmp(engine, "cpu") != 0;
-      EXPECT_EQ(text->find("get to host up to 64 KiB, pinned host up to 256 KiB") != std::string::npos, is_asked)
+      const bool uses_engine = std::strcmp(engine, "cpu") != 0;
+      EXPECT_EQ(text->find("get to host up to 64 KiB, pinned host up to 256 KiB") != std::string::npos, uses_engine)
           << *text;
       for (const std::size_t bytes : {8ul, 1024ul, 1025ul, 5000ul, 65536ul, size}) {
         std::vector<std::uint8_t> seen(bytes);

@@ -127,7 +127,7 @@ TEST_P(ShmemProxied, SignalsArriveAfterTheirData) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     std::uint64_t* const target = object + 1;
-    std::uint64_t* const answer = object + 40;
+    std::uint64_t* const reply = object + 40;
     for (std::uint64_t round = 1; round <= 60; ++round) {
       if (pe.pe() == 0) {
         const std::vector<std::uint64_t> data(32, round);
@@ -140,11 +140,11 @@ TEST_P(ShmemProxied, SignalsArriveAfterTheirData) {
           put_signal(state, target, data.data(), 256, object, round % 3 == 1 ? 1 : round,
                      round % 3 == 1 ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET, other, thread());
         }
-        ASSERT_TRUE(wait_until<std::uint64_t>(state, answer, GDRKIT_SHMEM_GE, round));
+        ASSERT_TRUE(wait_until<std::uint64_t>(state, reply, GDRKIT_SHMEM_GE, round));
       } else {
         ASSERT_TRUE(signal_wait_until(state, object, GDRKIT_SHMEM_GE, round));
         for (int i = 0; i < 32; ++i) ASSERT_EQ(word_at(pe, target + i), round);
-        signal_op(state, answer, round, GDRKIT_SHMEM_SIGNAL_SET, other);
+        signal_op(state, reply, round, GDRKIT_SHMEM_SIGNAL_SET, other);
       }
     }
     ASSERT_TRUE(barrier_all(state, thread()));
@@ -210,7 +210,7 @@ class Collectives {
     const auto own = static_cast<std::size_t>(team_my_pe(state_, team_));
     std::uint32_t* const source = source_ + shift;
     std::uint32_t* const target = target_ + shift;
-    std::vector<std::uint32_t> mine(n * count), wanted(count);
+    std::vector<std::uint32_t> mine(n * count), expected(count);
     const auto set = [&](unsigned number) {
       for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = element(pe_.pe(), number, i);
       write(source, mine);
@@ -219,27 +219,27 @@ class Collectives {
     set(round);
     const auto root = static_cast<int>(round % n);
     ASSERT_TRUE(broadcast(state_, team_, target, source, count * 4, root, thread()));
-    for (std::size_t i = 0; i < count; ++i) wanted[i] = element(members_[static_cast<std::size_t>(root)], round, i);
-    check(target, wanted, "broadcast");
+    for (std::size_t i = 0; i < count; ++i) expected[i] = element(members_[static_cast<std::size_t>(root)], round, i);
+    check(target, expected, "broadcast");
     set(round + 1);
     ASSERT_TRUE(reduce<GDRKIT_SHMEM_SUM>(state_, team_, target, source, count, thread()));
-    for (std::size_t i = 0; i < count; ++i) wanted[i] = sum(round + 1, i);
-    check(target, wanted, "reduce");
+    for (std::size_t i = 0; i < count; ++i) expected[i] = sum(round + 1, i);
+    check(target, expected, "reduce");
     set(round + 2);
     ASSERT_TRUE(reducescatter<GDRKIT_SHMEM_SUM>(state_, team_, target, source, count, thread()));
-    for (std::size_t i = 0; i < count; ++i) wanted[i] = sum(round + 2, own * count + i);
-    check(target, wanted, "reducescatter");
-    wanted.resize(n * count);
+    for (std::size_t i = 0; i < count; ++i) expected[i] = sum(round + 2, own * count + i);
+    check(target, expected, "reducescatter");
+    expected.resize(n * count);
     set(round + 3);
     ASSERT_TRUE(fcollect(state_, team_, target, source, count * 4, thread()));
-    for (std::size_t i = 0; i < n * count; ++i) wanted[i] = element(members_[i / count], round + 3, i % count);
-    check(target, wanted, "fcollect");
+    for (std::size_t i = 0; i < n * count; ++i) expected[i] = element(members_[i / count], round + 3, i % count);
+    check(target, expected, "fcollect");
     set(round + 4);
     ASSERT_TRUE(alltoall(state_, team_, target, source, count * 4, thread()));
     for (std::size_t i = 0; i < n * count; ++i) {
-      wanted[i] = element(members_[i / count], round + 4, own * count + i % count);
+      expected[i] = element(members_[i / count], round + 4, own * count + i % count);
     }
-    check(target, wanted, "alltoall");
+    check(target, expected, "alltoall");
     run_in_place(round + 5, count, source);
     ASSERT_TRUE(team_sync(state_, team_, thread()));
   }
@@ -248,18 +248,18 @@ class Collectives {
 
  private:
   void run_in_place(unsigned round, std::size_t count, std::uint32_t* target) {
-    std::vector<std::uint32_t> mine(count), wanted(count);
+    std::vector<std::uint32_t> mine(count), expected(count);
     for (std::size_t i = 0; i < count; ++i) mine[i] = element(pe_.pe(), round, i);
-    for (std::size_t i = 0; i < count; ++i) wanted[i] = sum(round, i);
+    for (std::size_t i = 0; i < count; ++i) expected[i] = sum(round, i);
     write(target, mine);
     ASSERT_TRUE(reduce<GDRKIT_SHMEM_SUM>(state_, team_, target, target, count, thread()));
-    check(target, wanted, "reduce in place");
+    check(target, expected, "reduce in place");
     std::uint32_t* const own = target + static_cast<std::size_t>(team_my_pe(state_, team_)) * count;
     write(own, mine);
     ASSERT_TRUE(fcollect(state_, team_, target, own, count * 4, thread()));
-    wanted.resize(members_.size() * count);
-    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = element(members_[i / count], round, i % count);
-    check(target, wanted, "fcollect in place");
+    expected.resize(members_.size() * count);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = element(members_[i / count], round, i % count);
+    check(target, expected, "fcollect in place");
   }
   [[nodiscard]] std::uint32_t sum(unsigned round, std::size_t index) const {
     std::uint32_t all = 0;
@@ -269,11 +269,11 @@ class Collectives {
   void write(std::uint32_t* at, const std::vector<std::uint32_t>& values) {
     ASSERT_TRUE(succeeded(pe_.transfers().put(at, values.data(), values.size() * 4, pe_.pe(), false)));
   }
-  void check(const std::uint32_t* at, const std::vector<std::uint32_t>& wanted, const char* what) {
-    const auto bytes = tests::device_bytes(pe_, at, wanted.size() * 4);
-    std::vector<std::uint32_t> seen(wanted.size());
+  void check(const std::uint32_t* at, const std::vector<std::uint32_t>& expected, const char* what) {
+    const auto bytes = tests::device_bytes(pe_, at, expected.size() * 4);
+    std::vector<std::uint32_t> seen(expected.size());
     if (!bytes.empty()) std::memcpy(seen.data(), bytes.data(), bytes.size());
-    ASSERT_EQ(seen, wanted) << what;
+    ASSERT_EQ(seen, expected) << what;
   }
 
   shmem_impl::core::Pe& pe_;
@@ -345,7 +345,7 @@ TEST_P(ShmemProxied, CollectivesOfTwoTeamsRunAtTheSameTime) {
     ASSERT_TRUE(other);
     Collectives first(pe, state, GDRKIT_SHMEM_TEAM_WORLD, {0, 1});
     Collectives second(pe, state, *other, {0, 1});
-    std::thread beside([&] {
+    std::thread second_thread([&] {
       if (pe.pe() == 1) {
         EXPECT_TRUE(wait_until<std::uint64_t>(state, object, GDRKIT_SHMEM_GE, 1));
       }
@@ -356,7 +356,7 @@ TEST_P(ShmemProxied, CollectivesOfTwoTeamsRunAtTheSameTime) {
       p<std::uint64_t>(state, object, 1, 1);
     }
     for (unsigned round = 0; round < 20; ++round) first.run_all(100 * round + 50, 29, 0);
-    beside.join();
+    second_thread.join();
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }

@@ -82,8 +82,8 @@ TEST_F(ProxyTest, ExecutesEachCommandOnceInThreadOrder) {
     for (std::uint64_t i = 0; i < each; ++i) {
       const std::uint64_t operand = number << 32 | i;
       const ProxyWait wait = i % 97 == 0 ? ProxyWait::done : i % 89 == 0 ? ProxyWait::begun : ProxyWait::nothing;
-      const std::uint64_t answer = send_to_proxy(state_, put(operand, wait));
-      ASSERT_EQ(answer, wait == ProxyWait::done ? operand + 1 : 0) << "thread " << number << ", command " << i;
+      const std::uint64_t reply = send_to_proxy(state_, put(operand, wait));
+      ASSERT_EQ(reply, wait == ProxyWait::done ? operand + 1 : 0) << "thread " << number << ", command " << i;
     }
   });
   ASSERT_TRUE(succeeded(proxy_->drain(20s)));

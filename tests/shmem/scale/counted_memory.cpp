@@ -22,7 +22,7 @@ void* counted(void* memory) noexcept {
   return memory;
 }
 
-void give_back(void* memory) noexcept {
+void release(void* memory) noexcept {
   if (memory == nullptr) return;
   const auto size = static_cast<std::int64_t>(::malloc_usable_size(memory));
   CountedMemory::of_thread -= size;
@@ -50,11 +50,11 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return pl
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return plain(size); }
 void* operator new(std::size_t size, std::align_val_t alignment) { return required(aligned(size, alignment)); }
 void* operator new[](std::size_t size, std::align_val_t alignment) { return required(aligned(size, alignment)); }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete[](void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }

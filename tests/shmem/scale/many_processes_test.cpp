@@ -30,7 +30,7 @@ std::string exchange_words(core::Pe& pe, std::uint64_t* words, std::uint64_t* co
   std::uint64_t before = 0;
   if (auto added = pe.transfers().atomic(counter, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, 0); !added)
     return text_of(added);
-  if (auto met = pe.barrier_all(); !met) return text_of(met);
+  if (auto synchronized = pe.barrier_all(); !synchronized) return text_of(synchronized);
   Words seen(n_pes), expected(n_pes);
   std::iota(expected.begin(), expected.end(), 1000);
   if (auto got = pe.transfers().get(seen.data(), words, n_pes * 8, pe.pe(), false); !got) return text_of(got);

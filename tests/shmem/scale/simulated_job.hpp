@@ -45,7 +45,7 @@ class SimulatedJob {
     for (int pe = 0; pe < self.n_pes_; ++pe) {
       char* const part = static_cast<char*>(all) + static_cast<std::size_t>(pe) * size_bytes;
       std::memcpy(part, mine, size_bytes);
-      speak_as(pe, part, size_bytes);
+      write_as(pe, part, size_bytes);
     }
     return 0;
   }
@@ -96,30 +96,30 @@ class SimulatedJob {
     return job;
   }
 
-  static void speak_as(int pe, char* part, std::size_t size_bytes) {
+  static void write_as(int pe, char* part, std::size_t size_bytes) {
     Head head;
     std::memcpy(&head, part, sizeof head);
     head.pe = pe;
     std::memcpy(part, &head, sizeof head);
-    char* const said = part + sizeof head;
-    const std::size_t said_bytes = size_bytes - sizeof head;
+    char* const payload = part + sizeof head;
+    const std::size_t payload_bytes = size_bytes - sizeof head;
     const std::string_view step(head.step);
     const std::int32_t number = pe;
     if (step == "finding the node of each PE") {
       constexpr std::string_view own = "machine 0, apart";
-      const std::string_view bytes(said, said_bytes);
+      const std::string_view bytes(payload, payload_bytes);
       const std::string name = "machine " + std::to_string(pe) + ", apart";
       if (const auto at = bytes.find(own); at != std::string_view::npos) {
-        std::memcpy(said + at, name.c_str(), name.size() + 1);
+        std::memcpy(payload + at, name.c_str(), name.size() + 1);
       }
     } else if (step == "connecting the PEs of each node" || step == "exchanging UCX addresses") {
-      std::memcpy(said, &number, sizeof number);
+      std::memcpy(payload, &number, sizeof number);
     } else if (step == "starting UCX") {
       remote::WorkerCard card;
-      std::memcpy(&card, said, sizeof card);
+      std::memcpy(&card, payload, sizeof card);
       instance()->keys_ = remote::MessageKeys(nullptr, card.nonce);
       card.leader = number;
-      std::memcpy(said, &card, sizeof card);
+      std::memcpy(payload, &card, sizeof card);
     }
   }
 
@@ -129,16 +129,16 @@ class SimulatedJob {
     ++messages_;
     const auto to = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(endpoint) - 1);
     auto decoded = remote::decode_message(bytes_of(header, header_bytes), bytes_of(data, size_bytes), -1, n_pes_);
-    remote::RemoteMessage& said = decoded->message;
-    said.from = (n_pes_ - to) % n_pes_;
+    remote::RemoteMessage& reply = decoded->message;
+    reply.from = (n_pes_ - to) % n_pes_;
     Message message;
-    message.header = header_of(said);
+    message.header = header_of(reply);
     auto& rest = size_bytes != 0 ? message.data : message.header;
     rest.insert(rest.end(), decoded->data.begin(), decoded->data.end());
-    sign(said.from, message.header);
+    sign(reply.from, message.header);
     {
       const std::lock_guard lock(mutex_);
-      numbers_[said.from] = std::max(numbers_[said.from], said.number);
+      numbers_[reply.from] = std::max(numbers_[reply.from], reply.number);
       queue_.push_back(std::move(message));
     }
     wake();

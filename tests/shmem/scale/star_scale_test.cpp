@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The first meeting of up to 4096 PEs: a real centre and a real member, and all others as connections that this test
+// The start of a job of up to 4096 PEs: a real centre and a real member, and all others as connections that this test
 // serves by one thread.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ constexpr int rounds = 3;
 const secret::Key secret{};
 
 /// A socket in the abstract namespace that is this test's alone.
-struct Meeting {
+struct TestSocket {
   sockaddr_un address{};
   socklen_t address_bytes = 0;
 
@@ -102,9 +102,9 @@ void write_all(int fd, const void* data, std::size_t size_bytes) {
 /// The members 2 to n_pes - 1, one after the other.
 class SimulatedMembers {
  public:
-  SimulatedMembers(const Meeting& meeting, int n_pes) : answer_(static_cast<std::size_t>(n_pes) * part_bytes) {
+  SimulatedMembers(const TestSocket& test_socket, int n_pes) : reply_(static_cast<std::size_t>(n_pes) * part_bytes) {
     for (int pe = 2; pe < n_pes; ++pe) {
-      sockets_.push_back(meeting.connect());
+      sockets_.push_back(test_socket.connect());
       bootstrap::Hello& hello = hellos_.emplace_back();
       std::memcpy(hello.magic, bootstrap::star_magic, sizeof hello.magic);
       hello.version = bootstrap::star_version;
@@ -140,7 +140,7 @@ class SimulatedMembers {
           codes_[i].to_centre.next(frame, {reinterpret_cast<const std::uint8_t*>(mine.data()), part_bytes});
       write_all(sockets_[i].get(), &code, sizeof code);
     }
-    for (std::size_t i = 0; i < sockets_.size(); ++i) expect_frame(i, bootstrap::FrameKind::all, answer_.size());
+    for (std::size_t i = 0; i < sockets_.size(); ++i) expect_frame(i, bootstrap::FrameKind::all, reply_.size());
   }
 
  private:
@@ -152,16 +152,16 @@ class SimulatedMembers {
     bootstrap::Frame frame;
     read_all(i, &frame, sizeof frame);
     ASSERT_EQ(frame.kind, kind);
-    read_all(i, answer_.data(), payload_bytes);
+    read_all(i, reply_.data(), payload_bytes);
     secret::Tag code{};
     read_all(i, &code, sizeof code);
-    ASSERT_EQ(codes_[i].to_member.next(frame, {reinterpret_cast<const std::uint8_t*>(answer_.data()), payload_bytes}),
+    ASSERT_EQ(codes_[i].to_member.next(frame, {reinterpret_cast<const std::uint8_t*>(reply_.data()), payload_bytes}),
               code);
   }
   std::vector<base::UniqueFd> sockets_;
   std::vector<bootstrap::Hello> hellos_;
   std::vector<bootstrap::FrameCodes> codes_;
-  std::vector<char> answer_;
+  std::vector<char> reply_;
 };
 
 struct StarMeasured {
@@ -174,17 +174,19 @@ struct StarMeasured {
 StarMeasured measure_star(int n_pes) {
   StarMeasured measured;
   const std::size_t before = gdrkit::tests::count_descriptors();
-  Meeting meeting;
-  base::UniqueFd listener = meeting.listen();
+  TestSocket test_socket;
+  base::UniqueFd listener = test_socket.listen();
   const auto begin = std::chrono::steady_clock::now();
   std::thread centre([&] {
     measured.centre = gather_as(bootstrap::make_star_centre(std::move(listener), group_of(0, n_pes)), 0, n_pes);
   });
   std::thread member([&] {
-    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> { return meeting.connect(); };
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<base::UniqueFd> {
+      return test_socket.connect();
+    };
     measured.member = gather_as(bootstrap::make_star_member(connect, group_of(1, n_pes)), 1, n_pes);
   });
-  SimulatedMembers others(meeting, n_pes);
+  SimulatedMembers others(test_socket, n_pes);
   others.join();
   measured.seconds_to_join = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   // Both ends of each connection are in this process; the listener is closed when all PEs have joined.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Measures the slowdown of a matrix product while the mover stays on the GPU, and while it moves data.
 
-usage: gemm_beside_mover.py PACKAGE_DIRECTORY    PACKAGE_DIRECTORY contains the Python package gdrkit: build/python
+usage: gemm_with_mover.py PACKAGE_DIRECTORY    PACKAGE_DIRECTORY contains the Python package gdrkit: build/python
 PyTorch's 8192^3 bf16 product (cuBLAS) runs alone, with an idle resident mover, and with 10 GB/s of 256 KiB reads. Short
 rounds alternate, because the GPU's power changes all of them from second to second. A loss is the median over the
 rounds, with its 95 % confidence interval. It is relative to the mean of the rounds alone before and after.
