@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Text for people uses the field's words: "kernel" with its kind (copy kernel, kernel module, GPU kernel), nothing from
-words.py, and in documents at most 35 words a sentence. Checks documents, comments and string literals."""
+words.py, and in documents at most 35 words a sentence. Checks documents, comments, string literals and identifiers."""
 import re
 
 import repo
@@ -68,6 +68,11 @@ def text_of(path, source):
     return prose_of(path, source) or ""
 
 
+def code_of(path, source):
+    """C, C++ or Python code, with comments, literals and file names blanked."""
+    return repo.code_only(INCLUDE.sub(blanked, source)) if repo.is_c_family(path) else SCRIPT_TEXT.sub(blanked, source)
+
+
 def long_sentences(prose):
     start = 0
     for end in [*SENTENCE_END.finditer(prose), None]:
@@ -77,7 +82,19 @@ def long_sentences(prose):
         start = end.end() if end else 0
 
 
+def find_names(root):
+    for path in repo.own_files(root):
+        if not repo.is_c_family(path) and not path.endswith(".py"):
+            continue
+        for _, name, instead in words.find_in_names(path):
+            yield f"{path}: the file name has '{name}' (write: {instead})"
+        code = code_of(path, repo.read(root, path))
+        for offset, name, instead in words.find_in_names(code):
+            yield f"{path}:{repo.line_of(code, offset)}: identifier '{name}' (write: {instead})"
+
+
 def find_violations(root):
+    yield from find_names(root)
     for path in repo.own_files(root):
         # Checks contain the words; results and recordings are recorded output.
         if path.startswith(("tests/tidy/", "tests/cli/usage_test.py", "tests/fakes/recording/transcript_system.cpp", "docs/results/2")):

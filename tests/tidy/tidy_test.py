@@ -381,7 +381,17 @@ class Words(TidyTest):
 
     def test_accepts_names_code_and_people(self):
         self.plant("docs/a.md", "Users may ask; you want this. It is no longer open. `tells` and\n\n```\nit says\n```\n[x](beside.md)\n")
-        self.plant("lib/a.cpp", "int told = asked(1);  // told_ and asked() and a/beside\n")
+        self.plant("lib/a.cpp", "int sent = lookup(task);  // told_ and asked() and a/beside\n")
+        self.expect(check_words)
+
+    def test_reports_identifiers_and_file_names(self):
+        self.plant("lib/a.cpp", 'int told_;\nbool x = isAsked(told_, "ask_");  // told_\n')
+        self.plant("tests/meeting_test.py", "def look_up(name):\n    return 'ask'  # ask_\n")
+        self.expect(check_words, "lib/a.cpp:1: identifier 'told_'", "lib/a.cpp:2: identifier 'isAsked'",
+                    "tests/meeting_test.py: the file name has 'meeting_test'", "tests/meeting_test.py:1: identifier 'look_up'")
+
+    def test_accepts_identifiers_of_other_libraries(self):
+        self.plant("lib/a.cpp", "int x = nvshmemx_ask_smem(1);\n")
         self.expect(check_words)
 
     def test_reports_a_sentence_that_is_too_long(self):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Words and constructions that this tree does not use in text for people, and what to write in their place."""
+"""Words and constructions that this tree does not use in text for people and in names, and what to write in their place."""
 import re
 
 # (pattern, what to write). Programs do not speak, hear or wish; sentences have a subject, a verb and an object.
@@ -46,3 +46,38 @@ def find(text):
         if match.group(0).lower() in HUMAN and PERSON.search(text, max(0, match.start() - 40), match.start()):
             continue
         yield match.start(), match.group(0), BANNED[int(match.lastgroup[1:])][1]
+
+
+# The same for parts of identifiers: words between underscores and capitals.
+NAME_PARTS = {part: instead for parts, instead in (
+    ("told tell tells", "report, has, is_reported"),
+    ("ask asks asked", "query, request, is_requested"),
+    ("answer answers", "reply, response, result"),
+    ("meet meets met meeting", "connect, exchange, synchronize, satisfy"),
+    ("wish", "request"),
+    ("hear hears heard", "receive, received"),
+    ("promise promised", "guarantee, guaranteed"),
+    ("mend", "fix"),
+    ("beside", "next_to, outside, with"),
+    ("says said", "contains, reports, reported"),
+    ("folder folders", "directory"),
+    ("look looks looked", "find, read, check, sample"),
+    ("stranger strangers", "unknown_peer"),
+    ("belief beliefs", "detection"),
+    ("greet greeting", "hello, handshake"),
+) for part in parts.split()}
+# NVSHMEM's names.
+FOREIGN_NAMES = frozenset(("nvshmemx_ask_smem", "ask_smem"))
+IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*")
+NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def find_in_names(code):
+    """Yields (offset, identifier, what to write in its place), once for each identifier."""
+    seen = set(FOREIGN_NAMES)
+    for match in IDENTIFIER.finditer(code):
+        name = match.group(0)
+        for part in NAME_PART.findall(name) if name not in seen else ():
+            if part.lower() in NAME_PARTS:
+                yield match.start(), name, NAME_PARTS[part.lower()]
+        seen.add(name)
