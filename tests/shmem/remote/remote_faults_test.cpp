@@ -27,10 +27,11 @@ using tests::message_of;
 using tests::real_ucx;
 using tests::texts_of_job;
 
+constexpr UcxStatus no_memory = platform::ucx_no_memory;
+
 class RemoteFaults : public tests::FaultyJob {};
 
 TEST_F(RemoteFaults, AllPesReportAFailureOfAnyStartStep) {
-  constexpr UcxStatus no_memory = platform::ucx_no_memory;
   struct Step {
     const char* text;
     std::function<void(UcxCalls&)> spoil;
