@@ -75,6 +75,7 @@ struct Tables {
   const char* strings = nullptr;
   const ElfW(Rela) * rela[2] = {nullptr, nullptr};
   std::size_t rela_bytes[2] = {0, 0};
+  std::size_t first[2] = {0, 0};  ///< index of the first entry that may be an import
 };
 
 Tables read_dynamic(const link_map* map) noexcept {
@@ -85,6 +86,8 @@ Tables read_dynamic(const link_map* map) noexcept {
       case DT_STRTAB: tables.strings = at<char>(map, entry->d_un.d_ptr); break;
       case DT_RELA: tables.rela[0] = at<ElfW(Rela)>(map, entry->d_un.d_ptr); break;
       case DT_RELASZ: tables.rela_bytes[0] = entry->d_un.d_val; break;
+      // The relative relocations, which precede all others: libcuda has 58,000 of them, which take 0.1 ms to read.
+      case DT_RELACOUNT: tables.first[0] = entry->d_un.d_val; break;
       case DT_JMPREL: tables.rela[1] = at<ElfW(Rela)>(map, entry->d_un.d_ptr); break;
       case DT_PLTRELSZ: tables.rela_bytes[1] = entry->d_un.d_val; break;
       default: break;
@@ -211,7 +214,7 @@ base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char
   try {
     for (int table = 0; table < 2; ++table) {
       const std::size_t count = tables.rela[table] == nullptr ? 0 : tables.rela_bytes[table] / sizeof(ElfW(Rela));
-      for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t i = tables.first[table]; i < count; ++i) {
         const ElfW(Rela)& relocation = tables.rela[table][i];
         if (!is_import(relocation)) continue;
         const ElfW(Sym)& entry = tables.symbols[ELF64_R_SYM(relocation.r_info)];
