@@ -24,10 +24,10 @@ void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept 
 /// allocator takes 8 ms in a process, and cuMemFree waits for running GPU kernels.
 class Scratch {
  public:
-  Scratch(const driver::CudaCalls& cuda, void* stream) noexcept : cuda_(cuda), stream_(stream) {}
+  explicit Scratch(const driver::CudaCalls& cuda) noexcept : cuda_(cuda) {}
   ~Scratch() {
     if (address_ == 0) return;
-    (void)cuda_.stream_synchronize(stream_);
+    if (stream_ != nullptr) (void)cuda_.stream_synchronize(stream_);
     if (is_mapped_) (void)cuda_.mem_unmap(address_, size_bytes_);
     (void)cuda_.mem_address_free(address_, size_bytes_);
   }
@@ -54,6 +54,8 @@ class Scratch {
     const driver::CudaMemAccessDesc access{properties.location, driver::cuda_mem_access_read_write};
     return is_mapped_ && cuda_.mem_set_access(address_, size_bytes_, &access, 1) == 0;
   }
+  /// The stream of the later copies. It must outlive this object.
+  void use(void* stream) noexcept { stream_ = stream; }
   bool write(const std::uint64_t (&pattern)[pattern_words]) noexcept {
     const int result = cuda_.memcpy_host_to_device_async(address_, pattern, sizeof pattern, stream_);
     return result == 0 && cuda_.stream_synchronize(stream_) == 0;
@@ -67,13 +69,18 @@ class Scratch {
 
  private:
   const driver::CudaCalls& cuda_;
-  void* stream_;
+  void* stream_ = nullptr;
   std::uint64_t address_ = 0;
   std::size_t size_bytes_ = 0;
   bool is_mapped_ = false;
 };
 
+/// Creates the stream only now: on most drivers the dmabuf backend cannot map scratch memory, and a process's first
+/// stream takes 0.1 ms.
 Calibration test_both_directions(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
+  auto stream = verifier.stream();
+  if (!stream) return Calibration::impossible;
+  scratch.use(*stream);
   std::uint64_t pattern[pattern_words];
   fill(pattern, 1);
   if (!scratch.write(pattern)) return Calibration::impossible;
@@ -96,9 +103,7 @@ Calibration test_both_directions(Scratch& scratch, Verifier& verifier, std::uint
 /// The caller holds a CudaScope.
 Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   Verifier verifier(cuda);
-  auto stream = verifier.stream();
-  if (!stream) return Calibration::impossible;
-  Scratch scratch(cuda, *stream);
+  Scratch scratch(cuda);
   if (!scratch.allocate(cuda_ordinal)) return Calibration::impossible;
   auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
   if (!range || range->attributes.device_ordinal != cuda_ordinal) return Calibration::impossible;
