@@ -68,12 +68,13 @@ class Ran:
             self.files = {f"/etc/{file.relative_to(etc)}": file.read_text(encoding="ascii") for file in etc.rglob("*") if file.is_file()}
 
 
-class DoctorFix(Test):
-    def assert_shell(self, script):
-        for shell in SHELLS:
-            ended = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual((ended.returncode, ended.stderr), (0, ""), f"{shell} -n\n{script}")
+def assert_shell(test, script):
+    for shell in SHELLS:
+        ended = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
+        test.assertEqual((ended.returncode, ended.stderr), (0, ""), f"{shell} -n\n{script}")
 
+
+class DoctorFix(Test):
     def test_healthy_machine_gets_an_empty_script(self):
         script = script_of(m.server())
         self.assertEqual(code_of(script), ["set -eu", "echo 'gdrkit doctor: nothing to fix'"])
@@ -86,7 +87,7 @@ class DoctorFix(Test):
                 base, *arguments = more or ["server"]
                 with self.subTest(f"{check}: {list(changes)}"):
                     script = script_of(m.changed(BASES[base], changes), check, *arguments)
-                    self.assert_shell(script)
+                    assert_shell(self, script)
                     if state in ("warn", "fail"):
                         self.assertRegex(script, f"(?m)^# (FAIL|warn) {re.escape(check)} ")
                         self.assertRegex(script, r"(?m)^#   (why|conditions): .")
@@ -97,14 +98,14 @@ class DoctorFix(Test):
     def test_every_machine_has_a_valid_shell_script(self):
         for name, machine in NAMED.items():
             with self.subTest(name):
-                self.assert_shell(script_of(machine()))
+                assert_shell(self, script_of(machine()))
 
     def test_applies_remedies_to_faulty_objects_only(self):
         script = script_of(m.changed(m.server(), {
             **{port + "/config": m.config(acs=0x1d) for port in (m.GPU_PORT, m.NIC_PORT)}, m.NIC + "/config": m.config(0x2050),
             "/proc/self/limits": m.limits(lock="65536"), "/proc/sys/kernel/numa_balancing": "1\n",
             "/dev/gdrdrv": m.Device((507, 0, 0o666, 0, 0)), "/proc/sys/kernel/hostname": "h1\n"}))
-        self.assert_shell(script)
+        assert_shell(self, script)
         ran = Ran(script)
         self.assertEqual((ran.code, ran.err, ran.left_behind), (0, "", []))
         self.assertEqual([call for call in ran.calls if not call.startswith(("systemctl", "gdrkit"))],
@@ -221,6 +222,7 @@ class DoctorFixSteps(Test):
                     if check == "nic.state":
                         tree = with_interface(tree, "ens5f1np1")
                     script = script_of(tree, check)
+                    assert_shell(self, script)
                     self.assertNotIn("# ==== By hand", script)
                     self.assertNotRegex("\n".join(code_of(script) + HEREDOC.findall(script)), PLACEHOLDER)
                     self.assertRegex(script, rf"(?m)^# {re.escape(check)}: .")
@@ -312,7 +314,7 @@ class DoctorFixHostile(Test):
         chance = random.Random(4)
         for _ in range(40):
             script = script_of(self.hostile(chance))
-            DoctorFix.assert_shell(self, script)
+            assert_shell(self, script)
             for line in code_of(script):
                 self.assertNotIn("HOSTILE", re.sub(r"'[^']*'", "", line), script)
             self.assertNotIn("HOSTILE", "".join(HEREDOC.findall(script)), script)

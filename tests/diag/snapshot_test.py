@@ -75,8 +75,10 @@ class SnapshotArchives(Test):
             packed(directory, self.file("x.tar"), "ustar")
             archive = self.file("x.tar").read_bytes()
             for command in (["doctor", "--json"], ["topo", "--json"], ["env", "nccl", "--json"], ["bind", "--gpu", "0", "--dry-run"]):
-                code, out, err = piped(archive, *command, "--root", "-")
-                self.assertEqual((code, out), (0, run("gdrkit", *command, "--root", directory).out.replace(f'"{directory}"', '"-"')), err)
+                for root in ("-", "/dev/stdin"):
+                    code, out, err = piped(archive, *command, "--root", root)
+                    expected = run("gdrkit", *command, "--root", directory).out.replace(f'"{directory}"', f'"{root}"')
+                    self.assertEqual((code, out), (0, expected), err)
             self.assertEqual(piped(archive, "snapshot", "--root", "-", "-")[:2], (0, snapshot("--root", directory)[0].decode("latin-1")))
             self.assertEqual(piped(archive, "doctor", "diff", "-", directory)[0], 0)
             code, out, err = piped(archive, "doctor", "diff", "-", "-")

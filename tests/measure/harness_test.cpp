@@ -75,7 +75,7 @@ TEST_P(ClockOf, ReportsTheCounterAndItsCost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Clock, ClockOf, ::testing::Values(Clock::Counter::constant, Clock::Counter::any),
-                         [](const auto& info) { return info.param == Clock::Counter::any ? "any" : "constant"; });
+                         [](const auto& tested) { return tested.param == Clock::Counter::any ? "any" : "constant"; });
 
 /// A clock that accepts any counter never costs more than one that requires a constant rate.
 TEST(Clock, AnyCounterIsUsedOnlyIfItIsMuchCheaper) {

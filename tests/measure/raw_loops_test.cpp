@@ -44,10 +44,11 @@ class Area {
   std::unique_ptr<unsigned char, Free> memory_;
 };
 
+/// Without zeros, which an area contains before a copy.
 std::vector<unsigned char> random_bytes(std::size_t size) {
   std::mt19937 random(3);
   std::vector<unsigned char> bytes(size);
-  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<unsigned char>(random()); });
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<unsigned char>(random() | 1); });
   return bytes;
 }
 

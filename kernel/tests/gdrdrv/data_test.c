@@ -19,6 +19,12 @@ static void check_both_ways(enum fake_p2p_layout layout, size_t mapped_size)
 	bytes_fill(mapped, mapped_size, 77 + layout);
 	__sync_synchronize();
 	fake_check(va, mapped_size, 77 + layout);
+	for (size_t at = 0; at < mapped_size; at += 4096) {
+		uint64_t word = 0x1000 + at;
+
+		fake_write(va + at, &word, sizeof(word));
+		CHECK_EQ(*(volatile uint64_t *)(mapped + at), word);
+	}
 
 	CHECK_EQ(munmap(mapped, mapped_size), 0);
 	CHECK_EQ(unpin(file, handle), 0);

@@ -47,6 +47,7 @@ CASES = {
                   (ARM, "unknown", GUEST_ON_ARM)],
     "cpu.governor": [({GOVERNOR: "schedutil\n"}, "warn", set()), ({GOVERNOR: BAD}, "unknown", set())],
     "cpu.wc": [({"/proc/cpuinfo": "flags\t: fpu\n"}, "fail", {"cpu.copy_isa"}),
+               ({"/proc/cpuinfo": "flags\t: fpu avx2\n"}, "fail", set()),
                ({"/proc/cmdline": "ro nopat\n"}, "fail", set()),
                ({"/proc/cmdline": b"a\0b"}, "unknown", {"acs.override", "iommu.cmdline", "acs.persist"})],
     "cpu.balancing": [({"/proc/sys/kernel/numa_balancing": "1\n"}, "warn", set()),

@@ -182,7 +182,7 @@ TEST_F(GdrkitHpp, MapsInOneCall) {
 TEST_F(GdrkitHpp, ForkedChildMapsInASeparateContext) {
   Context own;
   Buffer buffer = own.allocate(1000);
-  const auto before = gdrkit::map(reinterpret_cast<void*>(buffer.device_address()), 1000);
+  const auto map_of_parent = gdrkit::map(reinterpret_cast<void*>(buffer.device_address()), 1000);
   const ChildEnd end = run_in_child([] {
     Context context;
     Buffer of_child = context.allocate(64);

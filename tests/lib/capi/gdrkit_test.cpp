@@ -271,8 +271,10 @@ TEST_F(GdrkitApi, MapsOnceAndRejectsUnknownTypes) {
     options.mapping_type = unknown;
     EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
   }
-  options.mapping_type = GDRKIT_MAPPING_CACHED;
-  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
+  for (const int unsupported : {GDRKIT_MAPPING_CACHED, GDRKIT_MAPPING_DEVICE}) {
+    options.mapping_type = unsupported;
+    EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
+  }
   EXPECT_EQ(gdrkit_map(handle, nullptr, nullptr), -EINVAL);
   EXPECT_EQ(address, nullptr);
   ASSERT_EQ(gdrkit_map(handle, nullptr, &address), 0);
@@ -367,8 +369,8 @@ TEST_P(GdrkitBadHandle, EveryFunctionRejectsItWithAMessage) {
   };
   for (const auto& [name, call] : calls) {
     EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
-    const std::string before = gdrkit_last_error();
-    EXPECT_TRUE(failed(call(), EINVAL, AllOf(HasSubstr("handle"), Ne(before)))) << name;
+    const std::string earlier = gdrkit_last_error();
+    EXPECT_TRUE(failed(call(), EINVAL, AllOf(HasSubstr("handle"), Ne(earlier)))) << name;
   }
   EXPECT_EQ(out.value, 42u);
   EXPECT_EQ(started.value, 42u);

@@ -259,13 +259,13 @@ TEST(ShmemDeviceTeams, BlockCollectivesDeliverEveryPart) {
     std::vector<float> mine(2 * count, own + 1);
     std::fill(mine.begin() + count, mine.end(), own + 11);
     ASSERT_TRUE(succeeded(pe.transfers().put(side.source, mine.data(), mine.size() * sizeof(float), pe.pe(), false)));
-    const std::tuple<ShmemOperation, float, float> expected[] = {
+    const std::tuple<ShmemOperation, float, float> results[] = {
         {ShmemOperation::broadcast, 1.F, -1.F},
         {ShmemOperation::fcollect, 1.F, 2.F},
         {ShmemOperation::alltoall, own == 0 ? 1.F : 11.F, own == 0 ? 2.F : 12.F},
         {ShmemOperation::reduce, 3.F, -1.F},
         {ShmemOperation::reducescatter, own == 0 ? 3.F : 23.F, -1.F}};
-    for (const auto& [operation, first, second] : expected) {
+    for (const auto& [operation, first, second] : results) {
       const std::vector<float> blank(2 * count, -1.F);
       ASSERT_TRUE(
           succeeded(pe.transfers().put(side.target, blank.data(), blank.size() * sizeof(float), pe.pe(), false)));

@@ -30,11 +30,11 @@ void expect_strided(Pe& pe) {
   ASSERT_TRUE(succeeded(pe.barrier_all()));
   detail::put_strided<bytes>(state, target, source, 3, 2, 7, next, thread());
   ASSERT_TRUE(succeeded(pe.barrier_all()));
-  std::vector<Element> expected(64);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    expected[i].fill(i % 3 == 0 && i < 21 ? static_cast<char>(32 * before + static_cast<int>(i / 3 * 2)) : char{0});
+  std::vector<Element> put_elements(64);
+  for (std::size_t i = 0; i < put_elements.size(); ++i) {
+    put_elements[i].fill(i % 3 == 0 && i < 21 ? static_cast<char>(32 * before + static_cast<int>(i / 3 * 2)) : char{0});
   }
-  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), target)) << bytes << " bytes, PE " << pe.pe();
+  EXPECT_TRUE(std::equal(put_elements.begin(), put_elements.end(), target)) << bytes << " bytes, PE " << pe.pe();
   std::vector<Element> got(24);
   detail::get_strided<bytes>(state, got.data() + 23, source, -2, 1, 5, next, thread());
   for (std::size_t i = 0; i < got.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <functional>
+#include <map>
 
 #include "platform/device/device.hpp"
 
@@ -108,12 +109,17 @@ TEST(OsuLoops, ExcludesWarmUpAndTimesIterationsOnRequest) {
 }
 
 TEST(OsuLoops, CallsABarrierAfterEachOtherCollective) {
-  for (const std::string name :
-       {"allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter", "barrier"}) {
+  using engines::CollectiveKind;
+  const std::map<std::string, CollectiveKind> kinds = {
+      {"allreduce", CollectiveKind::all_reduce}, {"alltoall", CollectiveKind::alltoall},
+      {"bcast", CollectiveKind::broadcast},      {"allgather", CollectiveKind::all_gather},
+      {"reduce", CollectiveKind::reduce},        {"gather", CollectiveKind::gather},
+      {"scatter", CollectiveKind::scatter},      {"barrier", {}}};
+  for (const auto& [name, kind] : kinds) {
     NotingEngine engine;
     const OsuTest& test = loop_named(name);
     const Measured measured = run_loop({&engine, 0, true, 'H', 1, 3}, {&test, 8, 5, 2, 1, true});
-    const std::string call = "collective " + std::to_string(static_cast<int>(test.collective)) + " 8; ";
+    const std::string call = "collective " + std::to_string(static_cast<int>(kind)) + " 8; ";
     std::string expected;
     for (int i = 0; name != "barrier" && i < 7; ++i) expected += call;
     EXPECT_EQ(engine.calls, expected) << name;

@@ -140,6 +140,15 @@ TEST(GdrdrvPin, ReportsMemoryThatWasFreedWhileBeingMapped) {
   EXPECT_TRUE(module.violations().list().empty());
 }
 
+TEST(GdrdrvPin, ExcludesItsMappingsFromForkedChildren) {
+  PinnedMachine machine({}, 3 * gpu_page);
+  (void)map_or_fail(*machine.pin);
+  EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
+  EXPECT_TRUE(machine.pin->unmap());
+  ASSERT_TRUE(machine.pin->map(gpu_page + 1, MappingType::none));
+  EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
+}
+
 TEST(GdrdrvPin, FailsInAForkedChild) {
   PinnedMachine machine;
   const auto mapped = map_or_fail(*machine.pin);

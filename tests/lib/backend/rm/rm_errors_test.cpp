@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmRejects, ::testing::ValuesIn(rejections),
 class RmErrors : public OnRmMachine {};
 
 TEST_F(RmErrors, AcceptsTheRestOfThePageIfTheRangeNeedNotBeExact) {
-  const std::uint64_t address = machine.cuda.malloc(4096);
+  address = machine.cuda.malloc(4096);
   backend = open_or_fail(machine);
   EXPECT_TRUE(tests::succeeded(backend->pin({address, 65536, false, false})));
   EXPECT_TRUE(
@@ -139,7 +139,7 @@ TEST_F(RmErrors, AcceptsTheRestOfThePageIfTheRangeNeedNotBeExact) {
 }
 
 TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {
-  const std::uint64_t address = machine.cuda.malloc(2 * mib);
+  address = machine.cuda.malloc(2 * mib);
   machine.cuda.is_hook_installable = false;
   backend = open_or_fail(machine);
   EXPECT_TRUE(tests::failed(backend->pin({address, 4096}), EOPNOTSUPP, HasSubstr("cannot observe")));
@@ -147,7 +147,7 @@ TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {
 }
 
 TEST_F(RmErrors, ReportsANodeThatWasRemovedSinceOpening) {
-  const std::uint64_t address = machine.cuda.malloc(2 * mib);
+  address = machine.cuda.malloc(2 * mib);
   backend = open_or_fail(machine);
   const std::string node = machine.rm.gpus()[0].node();
   machine.rm.fail_path(node, ENOENT);
@@ -170,7 +170,7 @@ TEST_F(RmErrors, UnmapsThePiecesIfBar1BecomesFull) {
 }
 
 TEST_F(RmErrors, RejectsProtectedMemory) {
-  const std::uint64_t address = machine.cuda.malloc(2 * mib);
+  address = machine.cuda.malloc(2 * mib);
   machine.cuda.memory_at(address).lock()->is_unmappable = true;
   pin(address, 2 * mib);
   expect_map_fails(EOPNOTSUPP, AllOf(HasSubstr("confidential computing"), HasSubstr("0x56")));
