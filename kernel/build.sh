@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds all kernel modules against one headers directory, with warnings as errors, outside the source tree.
-#   usage: kernel/build.sh <headers directory> [--flavour open|proprietary|both] [--out directory]
+# Builds all kernel modules against one directory of Linux headers, with warnings as errors, outside the source tree.
+#   usage: kernel/build.sh <directory of Linux headers> [--flavour open|proprietary|both] [--out directory]
 # Results: <out>/<version>/<flavour>/<module>/<module>.ko. <out> defaults to build/kernel.
 set -euo pipefail
 
@@ -12,7 +12,7 @@ flavours="open proprietary"
 headers=""
 
 usage() {
-  printf 'error: %s\nusage: kernel/build.sh <headers directory> [--flavour open|proprietary|both] [--out directory]\n' "$*" >&2
+  printf 'error: %s\nusage: kernel/build.sh <directory of Linux headers> [--flavour open|proprietary|both] [--out directory]\n' "$*" >&2
   exit 2
 }
 
@@ -38,14 +38,14 @@ while [ $# -gt 0 ]; do
       ;;
     -*) usage "unknown option '$1'" ;;
     *)
-      [ -z "$headers" ] || usage "unexpected argument '$1': only one headers directory is accepted"
+      [ -z "$headers" ] || usage "unexpected argument '$1': only one directory of Linux headers is accepted"
       headers=$1
       ;;
   esac
   shift
 done
-[ -n "$headers" ] || usage "missing headers directory, for example /lib/modules/$(uname -r)/build"
-[ -e "$headers/Makefile" ] || stop "cannot build against $headers: no Makefile found; give the headers directory of a Linux build (linux-headers-...)"
+[ -n "$headers" ] || usage "missing directory of Linux headers, for example /lib/modules/$(uname -r)/build"
+[ -e "$headers/Makefile" ] || stop "cannot build against $headers: no Makefile found; give a directory of Linux headers (linux-headers-...)"
 headers=$(cd "$headers" && pwd)
 
 release_of_headers() {

@@ -5,7 +5,7 @@
 # installed.mk, which the Makefile reads. Fails and names the missing part, which may also be the compiler that built
 # Linux. DKMS does not keep NVIDIA's Module.symvers; then the versions are read from the built module and written to
 # nvidia.symvers.
-#   usage: dkms_prepare.sh [--check] <Linux version> [headers directory]
+#   usage: dkms_prepare.sh [--check] <Linux version> [directory of Linux headers]
 #          --check: only report whether the modules can be built; write nothing
 #   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: directory and file that replace the search
 #   GDRKIT_ROOT: prefix of /usr/src and all other system paths, for tests
@@ -13,7 +13,7 @@ set -euo pipefail
 
 only_check=0
 [ "${1:-}" != --check ] || { only_check=1 && shift; }
-linux=${1:?usage: dkms_prepare.sh [--check] <Linux version> [headers directory]}
+linux=${1:?usage: dkms_prepare.sh [--check] <Linux version> [directory of Linux headers]}
 top=${GDRKIT_ROOT:-}
 headers=${2:-$top/lib/modules/$linux/build}
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)

@@ -60,7 +60,7 @@ def public_headers():
 
 
 def headers_by_library():
-    """Returns {library: its documented headers} for the libraries that have any."""
+    """Returns the documented headers of each library that has any."""
     found = {name: [] for name in ORDER}
     # The header that includes the others comes first.
     for path in sorted(filter(is_documented, public_headers()), key=lambda path: (not re.fullmatch(UMBRELLA, path), path)):

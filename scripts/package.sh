@@ -6,7 +6,7 @@
 # component of cmake --install.
 #   GDRKIT_PACKAGE_VERSION   version of the packages (default: the project's)
 #   GDRKIT_PACKAGE_KINDS     which of deb, rpm, archive to make (default: all)
-#   GDRKIT_PACKAGE_LINUX     headers directory of a Linux: also makes packages of modules for it; dkms_prepare.sh finds the driver
+#   GDRKIT_PACKAGE_LINUX     directory of Linux headers: also makes packages of modules for that Linux; dkms_prepare.sh finds the driver
 #   GDRKIT_PACKAGE_SIGN_KEY, GDRKIT_PACKAGE_SIGN_CERTIFICATE   files to sign these modules with
 
 package_objects=""
@@ -60,7 +60,7 @@ copy_sources_of_packages() { # version
 build_modules_of_packages() {
   local headers=$GDRKIT_PACKAGE_LINUX directory=$root/build-package/modules name
   [ -r "$headers/include/generated/utsrelease.h" ] ||
-    die "cannot use GDRKIT_PACKAGE_LINUX=$headers: include/generated/utsrelease.h is missing; use the headers directory of a Linux build"
+    die "cannot use GDRKIT_PACKAGE_LINUX=$headers: include/generated/utsrelease.h is missing; use a directory of Linux headers"
   GDRKIT_PREBUILT_LINUX=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$headers/include/generated/utsrelease.h")
   if [ -n "${GDRKIT_PACKAGE_SIGN_KEY:-}" ]; then find_signing_key "$headers"; fi
   print_step "building the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
@@ -88,7 +88,7 @@ build_modules_of_packages() {
 }
 
 # Makes the paths of the key and certificate absolute: the modules are built in another directory.
-find_signing_key() { # headers directory
+find_signing_key() { # directory of Linux headers
   local variable
   GDRKIT_PACKAGE_SIGN_CERTIFICATE=${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?set it to the certificate of GDRKIT_PACKAGE_SIGN_KEY}
   for variable in GDRKIT_PACKAGE_SIGN_KEY GDRKIT_PACKAGE_SIGN_CERTIFICATE; do

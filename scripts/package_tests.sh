@@ -26,7 +26,7 @@ package_result() { # name, status, text
   esac
 }
 
-# Passes if the command succeeds. The text of a failure is its output.
+# Passes if the command succeeds. Its output is the text of a failure.
 package_check() { # name, tool that it requires, command...
   local name=$1 tool=$2 output
   shift 2

@@ -42,7 +42,8 @@ class Failure : public std::runtime_error {
 /// Returns the reason why fork() failed: the error, and the limit that caused it.
 [[nodiscard]] std::string fork_error_text(int error);
 
-/// The words as exec() and main() take them: a pointer to each, which is valid as long as it, and nullptr.
+/// Returns a pointer to each word, followed by nullptr, as exec() and main() expect. The pointers are valid as long as
+/// `words` is unchanged.
 [[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 /// `text` for a terminal: contents of files and arguments must not move the cursor or colour the screen. Control

@@ -15,7 +15,7 @@ namespace gdrkit::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// A list of what `json_of` returns for the elements of the range.
+/// Returns a list of the results of `json_of` for all elements of the range.
 template <class Range, class JsonOf>
 [[nodiscard]] Json json_list(const Range& range, const JsonOf& json_of) {
   Json list = Json::array();

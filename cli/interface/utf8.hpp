@@ -13,7 +13,7 @@ struct Utf8Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;  ///< 0: the text starts with a byte that is not UTF-8
 
-  /// Returns the bytes to skip: those of the character, or the invalid byte.
+  /// Returns the number of bytes to skip: the length of the character, or 1 for an invalid byte.
   [[nodiscard]] std::size_t step() const noexcept { return bytes == 0 ? 1 : bytes; }
 };
 

@@ -32,7 +32,7 @@ template <class Range, class WordOf = std::identity>
   return text;
 }
 
-/// The inverse: all parts between separators, also empty ones.
+/// The inverse of `joined`. Returns all parts between separators, including empty ones.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 /// "1 check", "2 checks"

@@ -54,8 +54,8 @@ inline constexpr char rebuild_initramfs[] =
 
 /// Files that a recording holds, because a program or a check reads them.
 struct RecordedPath {
-  /// content: whole files; directories, links and device nodes as they are. name: only the existence. setpci: whole
-  /// files that mention setpci. variables: of an environment only the variables of snapshot/variables.def.
+  /// content: records whole files, and directories, links and device nodes unchanged. name: records only the existence.
+  /// setpci: whole files that mention setpci. variables: records only the variables of snapshot/variables.def.
   enum class Kind { content, name, setpci, variables };
   Kind kind;
   const char* pattern;  ///< snapshot/paths.def explains *, {a,b} and $NAME

@@ -26,7 +26,7 @@ class Libraries {
   /// the order of the directories. absent: not found in any directory; unreadable: not found, and a directory could not
   /// be read.
   [[nodiscard]] Fact<std::vector<Library>> named(const std::string& name) const;
-  /// The searched directories, as spelt in the configuration.
+  /// The searched directories, as written in the configuration.
   [[nodiscard]] const std::vector<std::string>& searched() const noexcept { return searched_; }
 
  private:

@@ -80,7 +80,7 @@ struct LinuxVersion {
 
 /// Paths of the configuration files "*.conf" in the reading order of systemd, modprobe and others: by name, regardless
 /// of their directory. `directories` has the most important first: of several files with one name only the first
-/// counts. A missing directory counts as empty. Not found: a directory could not be listed.
+/// counts. A missing directory counts as empty. The outcome is not `found` if a directory could not be listed.
 [[nodiscard]] Fact<std::vector<std::string>> drop_ins(const MachineView& view,
                                                       const std::vector<std::string>& directories);
 

@@ -13,8 +13,9 @@
 
 namespace gdrkit::diag::snapshot {
 
-/// Finds UUIDs, GUIDs and GIDs, hardware addresses, user@host, directories below /home, and registered words; in prose
-/// also IP addresses and serial numbers. Replaces each by one of the same form, so that the text can still be parsed.
+/// Finds UUIDs, GUIDs and GIDs, hardware addresses, user@host, directories below /home, and registered words. In prose,
+/// it also finds IP addresses and serial numbers. Replaces each with one of the same form, so that the text can still
+/// be parsed.
 class Identifiers {
  public:
   enum class Where {

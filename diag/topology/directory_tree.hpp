@@ -12,7 +12,7 @@ namespace gdrkit::diag::topology {
 /// Only regular files are opened, read-only; a device node or a pipe is never opened.
 class DirectoryTree final : public FileTree {
  public:
-  /// Error: `root` is not a directory that can be read.
+  /// Returns an error if `root` is not a readable directory.
   [[nodiscard]] static base::Result<std::shared_ptr<const FileTree>> open(const std::string& root);
 
   [[nodiscard]] Directory root() const override { return root_; }

@@ -5,11 +5,11 @@
 # Prints variables for `make`, quoted for a shell: CC=gcc-16, CC=clang-19, LLVM=1 or LLVM=-19. Prints nothing if the
 # headers do not name a compiler. CC and LLVM in the environment or on make's command line take precedence and are not
 # checked.
-#   usage: compiler.sh <headers directory>      CROSS_COMPILE: prefix of GCC's name, as in Linux builds
+#   usage: compiler.sh <directory of Linux headers>      CROSS_COMPILE: prefix of GCC's name, as in Linux builds
 set -euo pipefail
 shopt -s extglob
 
-headers=${1:?usage: compiler.sh <headers directory>}
+headers=${1:?usage: compiler.sh <directory of Linux headers>}
 config=$headers/include/config/auto.conf
 [ -r "$config" ] || config=$headers/.config
 

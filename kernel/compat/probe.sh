@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Compiles every variant of each feature in features.txt against a Linux build tree and writes the header of macros.
 # Fails with the compiler's message unless exactly one variant compiles, so an unrelated error never reads as "absent".
-#   usage: probe.sh <headers directory> <scratch directory> <header to write>
+#   usage: probe.sh <directory of Linux headers> <scratch directory> <header to write>
 set -euo pipefail
 
 headers=$1 scratch=$2 header=$3
@@ -55,7 +55,7 @@ select_variants() {
   done <"$here/features.txt"
 }
 
-[ -e "$headers/Makefile" ] || stop "cannot probe $headers: no Makefile found; give the headers directory of a Linux build (linux-headers-...)"
+[ -e "$headers/Makefile" ] || stop "cannot probe $headers: no Makefile found; give a directory of Linux headers (linux-headers-...)"
 compile_all
 compiled CANARY || show_and_stop "compat: even the simplest module does not compile against $headers"
 compiled CANARY_REFUSED && stop "compat: a source that must not compile did compile; see $scratch/log"

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The control node /dev/fake_p2p, for tests; also for the faults of the fake RDMA core. read and write at
- * offset = GPU address replace cudaMemcpy. Closing the file frees its allocations, as the end of a process does.
+ * The control node /dev/fake_p2p, for tests and for the faults of the fake RDMA core. read() and write() replace
+ * cudaMemcpy: the offset is the GPU address. Closing the file frees its allocations, as the end of a process does.
  */
 #ifndef GDRKIT_FAKE_P2P_IOCTL_H
 #define GDRKIT_FAKE_P2P_IOCTL_H

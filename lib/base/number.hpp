@@ -9,8 +9,8 @@
 
 namespace gdrkit::base {
 
-/// Parses all of `text` as an integer. Returns false for any other text, such as an empty one, blanks, or a number that
-/// does not fit; *value is then unspecified.
+/// Parses all of `text` as an integer. Returns false for any other text, for example an empty one, one with blanks, or
+/// a number out of range. *value is then unspecified.
 template <class Integer>
 [[nodiscard]] bool parse_number(std::string_view text, Integer* value, int base) noexcept {
   const char* const end = text.data() + text.size();
@@ -18,7 +18,7 @@ template <class Integer>
   return error == std::errc() && stop == end;
 }
 
-/// The same for a decimal number, also with a fraction if Number is a floating-point type.
+/// The same for a decimal number. It may have a fraction if Number is a floating-point type.
 template <class Number>
 [[nodiscard]] bool parse_number(std::string_view text, Number* value) noexcept {
   const char* const end = text.data() + text.size();

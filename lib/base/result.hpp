@@ -47,7 +47,7 @@ template <class T>
   return tl::unexpected<Error>(failed.error());
 }
 
-/// Success or the error, without the value.
+/// Returns success or the error, without the value.
 template <class T>
 [[nodiscard]] Status status_of(const Result<T>& result) noexcept {
   return result ? Status() : Status(pass(result));

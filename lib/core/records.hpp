@@ -138,7 +138,7 @@ class HeldContext {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-/// Returns EINVAL, for the copy calls, which find a mapping by the handle alone.
+/// Returns EINVAL for the copy calls, which find a mapping by its handle only.
 [[nodiscard]] inline tl::unexpected<base::Error> pin_is_not_mapped() noexcept {
   return base::fail_literal(EINVAL,
                             "cannot copy data: the pin is not mapped, or its handle is invalid; map the pin first");

@@ -101,7 +101,7 @@ struct ResidenceLimits {
   std::chrono::nanoseconds busy = std::chrono::milliseconds(1);    ///< in all; then it ends, and is launched again
   std::chrono::nanoseconds start = std::chrono::milliseconds(2);   ///< the CPU waits so long for a launch
   std::chrono::nanoseconds response =
-      std::chrono::milliseconds(10);  ///< and so long for a command, before it revokes it
+      std::chrono::milliseconds(10);  ///< the CPU waits this long for a command before it revokes the command
   /// After it has revoked a command, the CPU waits so long until the GPU counts as lost. A GPU kernel of another
   /// process may keep the GPU for many seconds.
   std::chrono::nanoseconds end = std::chrono::seconds(60);

@@ -132,7 +132,7 @@ base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) 
 
 PinnedMemory::~PinnedMemory() {
   if (bytes_ == nullptr) return;
-  const auto scope = gpu_->enter();  // if it fails, still releases the rest
+  const auto scope = gpu_->enter();  // if it fails, the rest is still released
   (void)gpu_->calls().mem_host_unregister(bytes_);
   ::munmap(bytes_, size_bytes_);
 }

@@ -81,7 +81,7 @@ std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const M
   for (const std::size_t size : request.sizes_bytes) {
     BandwidthResult result{size, request.offset_bytes, 0, 0, {}, {}};
     const HostBuffer written(size);
-    // Different for every size, so that data of an earlier one are detected.
+    // Different for every size, so that data of an earlier size is detected.
     fill_with_pattern({written.data(), size}, static_cast<std::uint32_t>(results.size() * 2654435761u + 1));
     const HostBuffer seen(size);
     int failed = 0;

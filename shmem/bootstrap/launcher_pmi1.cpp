@@ -21,7 +21,8 @@ class PmiConnection {
  public:
   explicit PmiConnection(int socket) : socket_(socket) {}
 
-  /// Sends "cmd=..." and returns the value of `key` ("": none) in the reply, which must be the command `reply_command`.
+  /// Sends "cmd=..." and returns the value of `key` in the reply (no value if `key` is empty). The reply must have the
+  /// command `reply_command`.
   base::Result<std::string> request(const std::string& command, const std::string& reply_command,
                                     const std::string& key, const Deadline& deadline) {
     const std::string line = "cmd=" + command + "\n";

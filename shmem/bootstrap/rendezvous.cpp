@@ -43,7 +43,7 @@ struct LocalAddress {
   socklen_t size = 0;
 };
 
-/// A directory is named by its descriptor: this path is short at any depth, and is that of the directory that was
+/// The path names the directory by its descriptor. It is short at any depth, and refers to the directory that was
 /// checked.
 LocalAddress local_address(const std::string& name, int directory) {
   const bool is_abstract = directory < 0;

@@ -31,8 +31,9 @@ class LocalListener {
   std::string name_;
 };
 
-/// By default abstract names, which are visible within one network namespace and leave no file. A directory serves PEs
-/// in several namespaces that mount it. A killed process may leave its file there; a later job removes it.
+/// By default, sockets have abstract names. These are visible within one network namespace and leave no file. A
+/// directory serves PEs in several namespaces that mount it. A killed process may leave its file there; a later job
+/// removes it.
 class Rendezvous {
  public:
   Rendezvous() noexcept = default;

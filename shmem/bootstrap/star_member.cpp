@@ -37,7 +37,7 @@ class StarMember final : public Star {
     }
   }
 
-  /// `reply`: the centre's first frame. Waits until all PEs have joined.
+  /// Waits until all PEs have joined. `reply` is the first frame of the centre.
   base::Status join(const Frame& reply) {
     const Deadline deadline = patience();
     if (reply.kind == FrameKind::failure) return take_failure(reply, "joining the job", deadline);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives by the CPUs. For small data, each CPU reads its source and exchanges the data with the message of
+// Collectives by the CPUs. For small data, each CPU reads its source and sends the data in the message of
 // HostTeam::exchange. For more data of a team over several nodes, the CPUs put and get between the PEs' buffers.
 #pragma once
 

@@ -67,8 +67,8 @@ class HostTeam {
   /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
   [[nodiscard]] bool is_over_nodes() const noexcept { return is_over_nodes_; }
 
-  /// Publishes this PE's data and waits for all PEs. Their data is valid until the exchange after the next. `what`, for
-  /// error messages, must outlive the call. Errors: as Waiter, with the missing PE.
+  /// Publishes this PE's data and waits for all PEs. Their data stays valid until the second exchange after this one
+  /// starts. `what`, for error messages, must outlive the call. Errors: as Waiter, with the missing PE.
   base::Status exchange(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
                         const Message& message) noexcept;
   /// Fails with EPROTO, on all PEs, if operations or arguments of the last exchange differ.

@@ -15,8 +15,8 @@
 
 namespace gdrkit::shmem_impl::node {
 
-/// Nothing remains when the processes end: memory files have no name, and sockets have abstract names (with a
-/// directory: Rendezvous). Processes of other users cannot join.
+/// Nothing remains when the processes end: memory files have no name, and sockets have abstract names (see Rendezvous
+/// for sockets in a directory). Processes of other users cannot join.
 class Node {
  public:
   /// Collective over all PEs of `exchange`, which is not used after the call. PEs are on one node if their machines

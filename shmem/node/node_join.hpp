@@ -10,8 +10,8 @@
 namespace gdrkit::shmem_impl::node {
 
 /// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
-/// `bytes_for_each` in addition for each PE of the node. PEs connect through `rendezvous`. EHOSTUNREACH: a PE with the
-/// same stated machine name is unreachable. EPROTO: only some PEs state their machines.
+/// `bytes_for_each` in addition for each PE of the node. PEs connect through `rendezvous`. Returns EHOSTUNREACH if a PE
+/// with the same configured machine name is unreachable, and EPROTO if only some PEs configure one.
 [[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
                                                             std::size_t area_bytes, std::chrono::milliseconds limit,
                                                             std::size_t bytes_for_each = 0,

@@ -48,7 +48,7 @@ struct Allgather {
   std::uint64_t number = 0;  ///< from 1
 };
 
-/// Data of an allgather. At the end each member has the data of all members.
+/// The data of an allgather. After it, each member has the data of all members.
 class AllgatherData {
  public:
   virtual ~AllgatherData() = default;

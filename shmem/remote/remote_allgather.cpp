@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // Allgathers and allreduces by messages: of the first PEs of the nodes, and of PEs on several nodes.
 // Dissemination: a member with the data of `known` members sends it to the members `known`, 2 * known, ... positions
-// after it. After each round it has fan_out times as much. All senders to a member are different in an allgather, so
-// messages need no round number.
+// after it. After each round, each member has fan_out times as much data. All senders to a member are different in an
+// allgather, so messages need no round number.
 #include <algorithm>
 #include <new>
 

@@ -32,7 +32,7 @@ class DocumentTest(Test):
         return json.loads(self.read(name))
 
     def only(self, *names):
-        """The temporary directory contains only these files, and no temporary ones."""
+        """Checks that the directory contains only these files and no temporary ones."""
         self.assertEqual(sorted(os.listdir(self.directory)), sorted(names))
 
 

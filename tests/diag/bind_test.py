@@ -35,7 +35,7 @@ def place(ended):
 
 
 def place_on(tree, *arguments, **variables):
-    """The place that --dry-run prints on a machine."""
+    """Returns the place that --dry-run prints on a machine."""
     with Lent(tree) as directory:
         return place(bind(directory, "--dry-run", *arguments, **variables))
 

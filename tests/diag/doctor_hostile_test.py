@@ -130,7 +130,7 @@ class DoctorHostile(Test):
 
 
 def _damaged(content, chance):
-    """`content` cut, doubled, with bits turned, with bytes put in, or with a number replaced."""
+    """Returns `content` truncated, repeated, with flipped bits, with inserted bytes, or replaced by other content."""
     at = chance.randrange(len(content) + 1)
     return chance.choice([
         lambda: content[:at], lambda: content * 3, lambda: content[:at] + bytes(chance.randrange(256) for _ in range(8)) + content[at:],

@@ -49,7 +49,7 @@ def parse(text):
 
 
 def metrics_of(tree):
-    """Its metrics, and its document."""
+    """Returns the metrics and the document of a run."""
     ended = run_on(tree, "doctor", "--prom")
     assert ended.code == 0, ended.err
     return parse(ended.out), json.loads(run_on(tree, "doctor", "--json").out)

@@ -28,7 +28,7 @@ class Written(tempfile.TemporaryDirectory):
 
 
 class Lent:
-    """A machine in a directory during a with block, for users that change nothing in it. Machines are similar: the next one is made from the last directory by writing only the differences."""
+    """A machine in a directory during a with block, for tests that do not change it. Machines are similar: the next machine reuses the last directory and writes only the differences."""
     idle = []  # (machine, directory)
 
     def __init__(self, tree):
@@ -56,7 +56,7 @@ def run_on(tree, *arguments, **options):
 
 
 def findings_of(root, *arguments):
-    """Exit code, and for each check its findings."""
+    """Returns the exit code and the findings of each check."""
     ended = run("gdrkit", "doctor", "--root", root, "--json", *arguments)
     if not ended.out:
         raise AssertionError(f"no document, exit code {ended.code}: {ended.err}")

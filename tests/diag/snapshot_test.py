@@ -143,7 +143,7 @@ class SnapshotList(Test):
     """The checks and a snapshot access the same files, according to a trace."""
 
     def accessed(self, directory, *arguments):
-        """Paths below the directory: all that were accessed, and the files that were opened."""
+        """Returns the paths below the directory that were accessed, and those that were opened."""
         trace = Trace(arguments, self.directory, "newfstatat,openat", ("-y", "-s", "4096"))
         seen, opened = set(), set()
         for line in trace.lines:

@@ -58,7 +58,7 @@ struct ExportLayout {
   std::size_t status;
   bool has_mapping_type;  ///< a byte at 32
 };
-/// nullopt: the driver's versions have no structure of this size.
+/// Returns nullopt if no version of the driver has a structure of this size.
 [[nodiscard]] constexpr std::optional<ExportLayout> export_layout(std::size_t structure_bytes) noexcept {
   if (structure_bytes == 2600) return ExportLayout{32, 544, 1568, 2592, false};
   if (structure_bytes == 2608) return ExportLayout{36, 552, 1576, 2600, true};  // from 570 on

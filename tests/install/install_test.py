@@ -311,7 +311,7 @@ class SourceDistribution(InstallTest):
         for path in wheel["sdist"]["include"]:
             os.makedirs(project + os.path.dirname(path))
             shutil.copy(SOURCE + path, project + path)
-        # lib/backend/gdrdrv includes it, which only a compilation would notice.
+        # lib/backend/gdrdrv includes it, which only a compilation would detect.
         self.assertTrue(os.path.exists(os.path.join(project, "kernel", "include", "gdrdrv_abi.h")))
         defines = {**wheel["cmake"]["define"], "GDRKIT_BUILD_PYTHON": "OFF"}  # nanobind may be missing
         self.configure(project, *(f"-D{name}={value}" for name, value in defines.items()))

@@ -29,7 +29,7 @@ class Area {
   }
   void clear() { std::memset(memory_.get(), 0, size_bytes_); }
   [[nodiscard]] unsigned char* at(std::size_t offset) const { return memory_.get() + offset; }
-  /// Whether the area contains these bytes at `start`, and zeros elsewhere.
+  /// Returns whether the area contains these bytes at `start`, and zeros elsewhere.
   [[nodiscard]] bool holds(const unsigned char* bytes, std::size_t size, std::size_t start) const {
     std::vector<unsigned char> expected(size_bytes_);
     std::copy_n(bytes, size, expected.begin() + static_cast<std::ptrdiff_t>(start));

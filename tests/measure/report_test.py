@@ -153,7 +153,7 @@ class Report(ReportTest):
                                r"at the others the noise hides any difference")
 
     def matrix(self, tree):
-        """The first figure, and its table."""
+        """Returns the first figure and its table."""
         figure = next(tree.iter("figure"))
         return figure, next(table for table in figure.iter("table") if table.get("class") == "matrix")
 

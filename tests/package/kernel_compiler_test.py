@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The compiler that built Linux also builds the kernel modules; headers directories and compilers are fakes. A failed build
+"""The compiler that built Linux also builds the kernel modules; directories of Linux headers and compilers are fakes. A failed build
 of DKMS leaves the package configured."""
 import os
 import re

@@ -22,7 +22,7 @@ def pytest_configure(config):
 def pytest_runtest_setup(item):
     if not item.get_closest_marker("gpu") or (USES_GPU and os.path.exists("/dev/nvidiactl")):
         return
-    reason = "there is no GPU" if USES_GPU else "needs a GPU, and the tests run on the emulated device (GDRKIT_BACKEND=auto: on a GPU)"
+    reason = "no GPU was found" if USES_GPU else "needs a GPU, and the tests run on the emulated device (GDRKIT_BACKEND=auto: on a GPU)"
     if "gpu" in os.environ.get("GDRKIT_REQUIRE", "").split(","):
         pytest.fail(f"required (GDRKIT_REQUIRE), but: {reason}")
     pytest.skip(reason)

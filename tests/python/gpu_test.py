@@ -173,7 +173,7 @@ def check_tensor(tensor, name):
     with gdrkit.map(tensor) as mapping:
         data = random_bytes(min(mapping.nbytes, 1 << 20))
         mapping.write(0, data)
-        assert bytes(content[:len(data)].cpu().tolist()) == data, name + ": PyTorch reads other data than was written"
+        assert bytes(content[:len(data)].cpu().tolist()) == data, name + ": PyTorch reads data that differs from the written data"
         content.random_(0, 256)
         torch.cuda.synchronize()
         for part in (slice(0, 65536), slice(-100, None)):

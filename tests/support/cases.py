@@ -12,7 +12,7 @@ import unittest
 class DirectoryTest(unittest.TestCase):
     @functools.cached_property
     def directory(self):
-        """A temporary directory of this test."""
+        """The temporary directory of this test. It is created at the first use."""
         made = tempfile.TemporaryDirectory(prefix="gdrkit-test-")  # pylint: disable=consider-using-with
         self.addCleanup(made.cleanup)
         return made.name

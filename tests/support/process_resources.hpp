@@ -47,7 +47,7 @@ inline std::size_t count_descriptors() {
   return resources;
 }
 
-/// Returns the inodes of this process's sockets, as the tables in /proc/net contain them.
+/// Returns the inodes of this process's sockets, in the format of the tables in /proc/net.
 [[nodiscard]] inline std::set<std::string> own_socket_inodes() {
   std::set<std::string> inodes;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -45,8 +45,7 @@ def run(program, *arguments, environment=None, **options):
 
 
 def run_with_file_limit(limit_bytes, *arguments, stdout=subprocess.PIPE):
-    """Runs gdrkit with a limit for the size of files. The limit's signal is not ignored, as in a shell: without a check,
-    it ends the program without an error message."""
+    """Runs gdrkit with a limit for the size of files. As in a shell, SIGXFSZ is not ignored. A program that does not check the limit ends without an error message."""
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -131,8 +130,7 @@ class Test(DirectoryTest):
             self.assertIn(text, ended.err)
 
     def assert_documented_or_rejected(self, command, originals):
-        """Checks each option of another program, "short:long" with one name empty if it is missing. The help has the option
-        with these names, or the option is rejected with a reason, with and without a value."""
+        """Checks each option of another program, "short:long" with one name empty if it is missing. Checks that the help has the option with these names, or that the option is rejected with a reason, with and without a value."""
         shown = run("gdrkit", command[0], "--help").out
         for original in originals:
             names = [dashes + name for dashes, name in zip(("-", "--"), original.split(":")) if name]

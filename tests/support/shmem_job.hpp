@@ -116,8 +116,8 @@ template <class T>
   return made ? *made : GDRKIT_SHMEM_TEAM_INVALID;
 }
 
-/// Starts each PE in a thread, runs `body` on it and finalizes it, which begins with a barrier and must succeed. Calls
-/// `on_failure` in place of `body` for a PE that does not start. Returns when all have ended.
+/// Starts each PE in a thread, runs `body` on it and finalizes it. Finalizing begins with a barrier and must succeed.
+/// Calls `on_failure` in place of `body` for a PE that does not start. Returns when all have ended.
 inline void run_pe_threads(const ShmemJobOptions& job, const std::function<void(shmem_impl::core::Pe&)>& body,
                            const std::function<void(int pe, const base::Error&)>& on_failure) {
   ThreadAllgather allgather(job.n_pes);

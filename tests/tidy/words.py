@@ -48,22 +48,22 @@ def find(text):
         yield match.start(), match.group(0), BANNED[int(match.lastgroup[1:])][1]
 
 
-# The same for parts of identifiers: words between underscores and capitals.
+# The same for the parts of identifiers, which underscores and capitals separate.
 NAME_PARTS = {part: instead for parts, instead in (
     ("told tell tells", "report, has, is_reported"),
     ("ask asks asked", "query, request, is_requested"),
     ("answer answers", "reply, response, result"),
     ("meet meets met meeting", "connect, exchange, synchronize, satisfy"),
-    ("wish", "request"),
+    ("wish wishes want wants wanted", "request, requested, required, expected"),
     ("hear hears heard", "receive, received"),
-    ("promise promised", "guarantee, guaranteed"),
+    ("promise promises promised", "guarantee, guaranteed"),
     ("mend", "fix"),
     ("beside", "next_to, outside, with"),
     ("says said", "contains, reports, reported"),
     ("folder folders", "directory"),
     ("look looks looked", "find, read, check, sample"),
     ("stranger strangers", "unknown_peer"),
-    ("belief beliefs", "detection"),
+    ("belief beliefs believes", "detection"),
     ("greet greeting", "hello, handshake"),
 ) for part in parts.split()}
 # NVSHMEM's names.

@@ -51,7 +51,7 @@ std::string directory_of_program() {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-/// In the build directory, or in the installation.
+/// Returns the path in the build directory or in the installation.
 std::string installed_file(const KnownMpi& mpi) {
   for (const char* const directory : {"../lib/gdrkit/", GDRKIT_OSU_PLUGIN_DIRECTORY}) {
     std::string file = directory_of_program() + directory + mpi.file;

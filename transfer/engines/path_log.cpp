@@ -96,7 +96,7 @@ std::string NcclPaths::text() const {
 
 PathLog::PathLog() {
   if (std::getenv("NCCL_DEBUG") != nullptr || std::getenv("NCCL_DEBUG_FILE") != nullptr) return;
-  // A file without a name in any directory: it disappears with the process, however that ends.
+  // The file has no name in any directory, so it disappears when the process ends.
   file_ = base::UniqueFd(base::open_memory_file("nccl_log"));
   if (!file_) return;
   (void)::setenv("NCCL_DEBUG", "INFO", 1);

@@ -49,7 +49,7 @@ struct OsuTest {
   }
   [[nodiscard]] bool is_of_all_ranks() const noexcept { return ranks == Ranks::any; }
   [[nodiscard]] bool has_sizes() const noexcept { return loop != Loop::barrier; }
-  /// The line of collectives.def; nullptr unless the loop is a collective.
+  /// Returns the line of collectives.def, or nullptr if the loop is not a collective.
   [[nodiscard]] const engines::Collective* collective_line() const {
     return loop == Loop::collective ? &engines::all_collectives()[static_cast<std::size_t>(collective)] : nullptr;
   }

@@ -32,7 +32,7 @@ std::uint8_t expected_byte(const OsuTest& test, int n_ranks, const engines::Piec
 
 bool is_get(const OsuTest& test) { return test.loop == Loop::get_each || test.loop == Loop::get_window; }
 
-/// The pieces that `part` receives in its buffer of `size_bytes`; none if the buffer does not change.
+/// Returns the pieces that `part` receives in its buffer of `size_bytes`. Returns none if the buffer does not change.
 std::vector<engines::Piece> received_pieces(const Part& part, const Work& work, std::size_t size_bytes) {
   const OsuTest& test = *work.test;
   if (test.loop == Loop::collective) {

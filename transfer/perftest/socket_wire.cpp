@@ -106,7 +106,7 @@ int connect_once(const addrinfo* list, const ExchangeRoute& route) {
   return -1;
 }
 
-/// A connection that has not sent a greeting yet: a client or another program. It does not block other connections.
+/// A connection that has not sent its hello yet: a client or another program. It does not block other connections.
 struct PendingClient {
   base::UniqueFd socket;
   std::string name;
@@ -118,7 +118,8 @@ constexpr auto hello_limit = std::chrono::seconds(1);
 /// A client first sends its perftest version, which begins with a digit.
 constexpr int hello_bytes = 16;
 
-/// Call it when hello_bytes have arrived or the connection has ended.
+/// Returns whether the socket received perftest's hello. Call it after hello_bytes have arrived or the connection has
+/// ended.
 bool has_perftest_hello(int socket) {
   char bytes[hello_bytes];
   return ::recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT) == hello_bytes && bytes[0] >= '0' &&

@@ -56,7 +56,8 @@ struct MappingFacts {
 
 /// Appends the IDs of the causes.
 void add_ids(const std::vector<Cause>& causes, std::vector<std::string>* ids);
-/// Access is impossible if there are any such causes: the first becomes the reason. Appends their IDs to `blocked_by`.
+/// Makes access impossible if there are such causes. The first one becomes the reason. Appends their IDs to
+/// `blocked_by`.
 void rule_out(const std::vector<Cause>& causes, Access* access, std::vector<std::string>* blocked_by);
 
 /// MIG mode from NVML; false if NVML was not queried.

@@ -39,7 +39,7 @@ struct Growth {
 /// `gpus`: PCI addresses of the GPUs.
 [[nodiscard]] Growth growth_between(const Counters& before, const Counters& after, const std::set<std::string>& gpus);
 
-/// All devices with counters or a link.
+/// Returns all devices that have counters or a link.
 [[nodiscard]] std::set<std::string> devices_of(const Counters& counters);
 
 struct WatchPlan {

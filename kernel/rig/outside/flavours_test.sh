@@ -44,5 +44,5 @@ expect_of 1 "GPL-only symbol 'put_pid'" "$scratch/tree/build.sh" "$RIG_HEADERS" 
 sed -i 's/put_pid(NULL);/int unused;/' "$scratch/tree/planted/planted.c"
 expect_of 1 "unused variable" "$scratch/tree/build.sh" "$RIG_HEADERS" --flavour open --out "$scratch/out"
 expect_of 1 "no Makefile found" "$kernel/build.sh" /nowhere
-expect_of 2 "missing headers directory" "$kernel/build.sh"
+expect_of 2 "missing directory of Linux headers" "$kernel/build.sh"
 expect_of 2 "invalid --flavour 'sweet'" "$kernel/build.sh" "$RIG_HEADERS" --flavour sweet

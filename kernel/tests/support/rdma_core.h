@@ -68,7 +68,7 @@ void check_reaches_nothing(uint32_t id);
 /* Registers the range, checks the adapter's addresses and deregisters it. Nothing may be left. */
 void check_registration(uint64_t address, uint64_t size);
 
-/* Runs one step, or frees memory, in a thread. `moment`: returns once the thread's call is paused there. */
+/* Runs one step, or frees memory, in a thread. Returns when the call of the thread is paused at `moment`. */
 struct helper {
 	struct thread thread;
 	enum fake_core_step_name step;

@@ -55,7 +55,7 @@ const char *module_flavour(void); /* "open" or "proprietary" */
 bool linux_log_mark(void);
 const char *linux_log_problem(void);
 
-/* Runs the body. Returns the SIGBUS or SIGSEGV that an access of it raises, which ends it, or 0. */
+/* Runs the body. If an access raises SIGBUS or SIGSEGV, ends the body and returns the signal; otherwise returns 0. */
 int catch_signal(void (*body)(void *argument), void *argument);
 /* Return the signal that a load or a store of this byte raises, or 0. */
 int touch(const volatile void *byte);

@@ -47,8 +47,8 @@ class KeptMappings {
   /// Releases all kept mappings, and waits for those that other threads release. Returns whether there was one of
   /// either kind.
   bool release_all() noexcept;
-  /// Calls `call`. If it fails and there were kept mappings, releases them and calls it again: they may have occupied
-  /// what it lacked.
+  /// Calls `call`. If it fails and there were kept mappings, releases them and calls it again: they may occupy the
+  /// space that the call needs.
   template <class Call>
   auto retry_after_release(Call call) -> decltype(call()) {
     auto result = call();

@@ -18,7 +18,7 @@ base::Status check(int result, const char* call) noexcept {
 }  // namespace
 
 Channel::~Channel() {
-  const auto scope = gpu_.enter();  // if it fails, still releases what it can
+  const auto scope = gpu_.enter();  // if it fails, the destructor still releases what it can
   for (void* event : events_) {
     if (event != nullptr) (void)gpu_.calls().event_destroy(event);
   }

@@ -97,7 +97,7 @@ base::Status ResidentKernel::load() noexcept {
 
 ResidentKernel::~ResidentKernel() {
   const driver::CudaCalls& calls = gpu_.calls();
-  const auto scope = gpu_.enter();  // if it fails, still releases what it can
+  const auto scope = gpu_.enter();  // if it fails, the destructor still releases what it can
   if (stream_ != nullptr) {
     (void)calls.stream_synchronize(stream_);  // in any case: the blocks write to status_
     (void)calls.stream_destroy(stream_);

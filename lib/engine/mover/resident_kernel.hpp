@@ -46,7 +46,7 @@ class ResidentKernel {
 
   /// EIO once the GPU gave up this context's work: then none of it runs any more.
   [[nodiscard]] base::Status check_gpu() const noexcept;
-  /// The GPU does not react: releases nothing, since it may still write.
+  /// For a GPU that does not respond. Releases nothing, because the GPU may still write.
   void abandon() noexcept;
 
  private:

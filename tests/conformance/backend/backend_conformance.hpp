@@ -58,7 +58,7 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
   /// Returns false if this device lacks such memory (for example, a driver without memory pools), or the backend does
   /// not support it.
   [[nodiscard]] bool has_kind(platform::AllocationKind kind);
-  /// Returns those of the kinds that every backend must support which this device and this backend have.
+  /// Returns the kinds of memory that every backend must support, without those that this device or this backend lacks.
   [[nodiscard]] std::vector<platform::AllocationKind> served_kinds();
   void fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes);

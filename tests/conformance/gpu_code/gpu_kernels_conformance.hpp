@@ -55,7 +55,7 @@ class GpuKernelConformance : public ::testing::Test {
     EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
   }
 
-  /// Returns whether the launch is rejected with EINVAL, after change(parameters).
+  /// Applies `change` to the parameters and returns whether the launch is rejected with EINVAL.
   template <class Parameters, class Change = void (*)(Parameters&)>
   testing::AssertionResult rejects(
       Parameters parameters, LaunchShape shape, Change change = [](Parameters&) {}) {

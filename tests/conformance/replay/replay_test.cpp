@@ -24,7 +24,7 @@ const Flow& flow_named(const std::string& name) {
   throw std::runtime_error("unknown flow " + name);
 }
 
-/// Runs the flow of the conversation on its replay.
+/// Runs the recorded flow on its replay.
 FlowOutcome run_on(Replay& replay, const Conversation& conversation) {
   const Words pin = conversation.header_line("pin");
   return run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});

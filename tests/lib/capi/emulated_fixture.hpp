@@ -38,7 +38,7 @@ template <class Struct>
 }
 
 /// Emulated memory of four pages filled with a pattern; the device address is a CPU address too, so that the content
-/// can be looked at without the library.
+/// can be read without the library.
 class OnEmulatedDevice : public testing::Test {
  protected:
   void SetUp() override {

@@ -21,7 +21,7 @@ using mover::Status;
 std::atomic<int> launches{0};
 std::atomic<bool> may_start{true};
 
-/// The status of blocks that have done no command, from `first` on.
+/// Status of blocks that have not executed a command, starting at `first`.
 void report_idle_blocks(const Parameters& parameters, unsigned first, unsigned blocks, bool is_over) {
   const Status status{parameters.first_tag - 1, parameters.launch, is_over};
   for (unsigned block = first; block < blocks; ++block) {
@@ -126,7 +126,7 @@ TEST_F(MoverTest, ReturnsEagainOnAFullGpuAndRecovers) {
   may_start = false;
   auto engine = tests::value_or_throw(open());
   EXPECT_EQ(outcome(*engine), EAGAIN);
-  EXPECT_EQ(outcome(*engine), EAGAIN) << "rests, and starts no second one";
+  EXPECT_EQ(outcome(*engine), EAGAIN) << "waits and does not launch a second GPU kernel";
   EXPECT_EQ(launches, 1);
   may_start = true;
   int last = EAGAIN;

@@ -31,8 +31,8 @@ struct Ended {
 };
 
 /// Leaks are not checked in the programs, because libpmix leaks. TMPDIR: two concurrent mpirun of Open MPI make the
-/// same session directory, and one fails. The agents: Open MPI requires an ssh client, which PEs of this machine do not
-/// use.
+/// same session directory, and one fails. The agents are set because Open MPI requires an ssh client, which PEs on one
+/// machine do not need use.
 Ended run_command(const std::string& command) {
   Ended ended;
   const std::string apart =

@@ -41,7 +41,8 @@ class Directory {
   std::string path_;
 };
 
-/// For each PE, the PEs on its machine, "{ 0, 2 }", or its error. Each PE of `apart` has its own network namespace.
+/// Returns for each PE the PEs on its machine, for example "{ 0, 2 }", or its error. Each PE of `apart` has its own
+/// network namespace.
 std::vector<std::string> join_nodes(int n_pes, const std::string& directory, const std::string& host_id,
                                     std::vector<int> apart = {}, int* refused = nullptr) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
@@ -165,7 +166,7 @@ TEST(Rendezvous, SupportsPathsLongerThanASocketAddress) {
   EXPECT_THAT(join_nodes(2, deep, ""), Each(std::string("{ 0, 1 }")));
 }
 
-/// A socket of that name in the directory, last changed `age_s` seconds ago. It listens while the result lives.
+/// A socket of that name in the directory, last changed `age_s` seconds ago. It listens as long as the result exists.
 base::UniqueFd left_over(const Directory& directory, const std::string& name, int age_s) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

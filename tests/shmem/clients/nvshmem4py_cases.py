@@ -48,7 +48,7 @@ class Job:
         self.buffers = []
 
     def buffer(self, size):
-        """Returns symmetric memory, which is freed after the case. Collective."""
+        """Returns symmetric memory, which is freed after the case. All PEs must call it."""
         self.buffers.append(self.core.buffer(size))
         return self.buffers[-1]
 
@@ -259,7 +259,7 @@ def atomics(job):
 
 
 def expect_sum_of_ranks(job, team):
-    """Reduces by a team of all PEs."""
+    """Checks a sum over a team that contains all PEs."""
     source, target = job.buffer(64), job.buffer(64)
     write(source, np.full(16, job.pe + 1, "int32"))
     job.end_stream()

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Compiles a program with GPU kernels with the command of docs/shmem-from-nvshmem.md, as PTX for any GPU.
-# usage: compile_device.sh NVCC INCLUDE_DIRECTORY LIBRARY_DIRECTORY PROGRAM SOURCES...    77: there is no nvcc
+# usage: compile_device.sh NVCC INCLUDE_DIRECTORY LIBRARY_DIRECTORY PROGRAM SOURCES...    Exits with 77 if nvcc is missing
 set -eu
 nvcc=$1 include=$2 libraries=$3 program=$4
 shift 4

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The second file of nvshmem_families.cu, with a copy of the state of its own.
+// The second file of nvshmem_families.cu, with its own copy of the state.
 #include <nvshmem.h>
 
 namespace {

@@ -68,7 +68,7 @@ struct MortalJob {
   return gdrkit::tests::has_ucx();
 }
 
-/// What all PEs do, one call after the other, until one fails; the victim's process ends on the way.
+/// The calls of each PE. The body runs once and returns the first error; the victim kills itself in it.
 using MortalBody = std::function<base::Status(core::Pe& pe)>;
 
 /// Verdict on a survivor: "" if it behaved as expected.
@@ -117,7 +117,7 @@ inline std::vector<std::string> run_mortal_job(const MortalJob& job, TimeOfDeath
   });
 }
 
-/// Of all but the victim.
+/// Expects that all PEs except the victim reported its death.
 inline void expect_all_named_it(const MortalJob& job, const std::vector<std::string>& ends) {
   for (int pe = 0; pe < job.n_pes; ++pe) {
     EXPECT_EQ(ends[static_cast<std::size_t>(pe)], pe == job.victim ? "signal 9" : "") << "PE " << pe;

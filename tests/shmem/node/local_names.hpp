@@ -27,7 +27,7 @@ inline std::multimap<std::string, std::string> local_names() {
   return names;
 }
 
-/// Those of this process; other tests may run at the same time.
+/// Returns the names of this process only, because other tests may run at the same time.
 inline std::vector<std::string> own_local_names() {
   std::vector<std::string> own;
   const auto own_inodes = gdrkit::tests::own_socket_inodes();

@@ -27,7 +27,7 @@ inline const platform::UcxCalls& real_ucx() {
   return calls;
 }
 
-/// The message that begins with `header`.
+/// Returns the message that begins with `header`.
 inline shmem_impl::remote::RemoteMessage message_of(const void* header, std::size_t header_bytes) {
   const shmem_impl::secret::Bytes block(static_cast<const std::uint8_t*>(header), header_bytes);
   return shmem_impl::remote::decode_message(block, {}, -1, INT32_MAX)->message;

@@ -96,7 +96,7 @@ TEST(StartScale, MemoryIsLinearAndConnectionsAreFew) {
                 static_cast<unsigned long long>(one.shared_bytes), static_cast<unsigned long long>(one.team_bytes),
                 one.connections, static_cast<unsigned long long>(one.messages), one.seconds);
     all.push_back(one);
-    // An allreduce sends over distances of 1, 4, 16, ..., three of each; one more PE listens to the heartbeats.
+    // An allreduce sends three messages each to distances of 1, 4, 16 and so on. One more PE receives the heartbeats.
     const auto rounds = (static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(n_pes - 1))) + 1) / 2;
     EXPECT_LE(one.connections, 3 * rounds + 1) << n_pes;
     EXPECT_GT(one.connections, 3 * (rounds - 1)) << n_pes << ": it has connected to the others";

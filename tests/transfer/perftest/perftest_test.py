@@ -55,8 +55,7 @@ class PerftestTest(Test):
         return server, port
 
     def pair(self, *arguments, server_fault="", client_fault="", timeout="20", connects=True, host="127.0.0.1", client_has=None):
-        """Starts both ends like users, and returns how they ended. A server that no client has reached waits for another one:
-        connects=False ends it."""
+        """Starts server and client as a user does, and returns how they ended. connects=False kills the server, which otherwise waits for another client."""
         server, port = self.start_server(*arguments, "--timeout", timeout, fault=server_fault)
         client = self.start(*(client_has or arguments), "-p", port, "--timeout", timeout, host, fault=client_fault)
         ended_client = wait_for(client)

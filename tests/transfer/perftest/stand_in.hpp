@@ -25,7 +25,7 @@ inline void write_log(const std::string& line) {
   if (const char* const path = std::getenv("GDRKIT_STAND_IN_LOG")) append_line(path, line);
 }
 
-/// The number of objects that are not released. A file reports them when the library is unloaded.
+/// The number of objects that are not released. The library writes the number to a file when it is unloaded.
 inline int objects = 0;
 inline const struct LeakReport {
   ~LeakReport() {

@@ -14,7 +14,7 @@ QUICK = ("-q", "-e", "64", "--bulk", "1M", "--rounds", "5", "--singles", "0", "-
 
 class ShmemBenchCompare(Test):
     def keep(self, factor=1, change=lambda document: None):
-        """Writes a result of now that is `factor` times slower."""
+        """Measures now, and writes a result that is `factor` times slower."""
         document, _ = self.json_of("shmem", "bench", *QUICK)
         document = slowed(document, factor)
         change(document)

@@ -36,7 +36,7 @@ def is_running(process):
 
 class BenchTest(Test):
     def bench(self, *arguments, quick=QUICK, **variables):
-        """The document of a short run with these environment variables, and how the run ended."""
+        """Returns the document of a short run with these environment variables, and how the run ended."""
         return self.json_of("shmem", "bench", *arguments, *quick, environment={"GDRKIT_BACKEND": "emulated", **variables})
 
 

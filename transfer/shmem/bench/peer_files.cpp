@@ -17,7 +17,7 @@
 namespace gdrkit::transfer::shmem {
 namespace {
 
-/// `package`: its directory in nvidia/; the last of several versions of Python has it.
+/// `package` is its directory in nvidia/. Of several versions of Python, the last one is used.
 std::string find_library(const char* home_variable, const std::string& package, const std::string& file) {
   std::vector<std::string> patterns;
   const auto add = [&](const char* variable, const std::string& rest) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device. It checks at its end that all resources
+// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device. Its destructor checks that all resources
 // were released.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmMachine: a fake machine with the rm backend. It checks at its end that all resources were released.
+// RmMachine: a fake machine with the rm backend. Its destructor checks that all resources were released.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ struct RmMachine {
       : rm(model, std::move(gpus)), cuda(rm, std::move(options)) {}
 };
 
-/// As in Grace, whose GPU is on NVLink-C2C.
+/// Returns a GPU that is connected by NVLink-C2C, as in Grace Hopper.
 inline fakes::FakeGpu coherent_gpu() {
   fakes::FakeGpu gpu = fakes::make_gpu(0);
   gpu.is_coherent = true;
