@@ -153,7 +153,8 @@ make_archives() { # version
   rm -rf "$directory"
   configure_packages -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_SKIP_INSTALL_RPATH=OFF
   cmake --install "$package_objects" --prefix "$directory/files" >/dev/null
-  find "$directory/files" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip --strip-unneeded {} +
+  # grep -I matches no binary file: scripts in bin, such as nvshmrun, stay as they are.
+  find "$directory/files" -type f \( -name '*.so*' -o -path '*/bin/*' \) ! -exec grep -Iq . {} \; -exec strip --strip-unneeded {} +
   DESTDIR=$directory/modules cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
   mkdir -p "$directory/files/share/gdrkit"
   cp packaging/archive/uninstall.sh "$directory/files/share/gdrkit/"
