@@ -7,13 +7,35 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cstring>
 #include <iterator>
 
 #include "cli/interface/exit_code.hpp"
-#include "shmem/secret/siphash.hpp"
 
 namespace gdrkit::diag::snapshot {
 namespace {
+
+/// One round of SipHash (Aumasson and Bernstein, 2012).
+void mix(std::array<std::uint64_t, 4>& v) {
+  v[0] += v[1];
+  v[1] = std::rotl(v[1], 13) ^ v[0];
+  v[0] = std::rotl(v[0], 32);
+  v[2] += v[3];
+  v[3] = std::rotl(v[3], 16) ^ v[2];
+  v[0] += v[3];
+  v[3] = std::rotl(v[3], 21) ^ v[0];
+  v[2] += v[1];
+  v[1] = std::rotl(v[1], 17) ^ v[2];
+  v[2] = std::rotl(v[2], 32);
+}
+
+std::uint64_t word_at(std::string_view bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < 8 && at + i < bytes.size(); ++i) {
+    word |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  }
+  return word;
+}
 
 char lower(char character) { return static_cast<char>(std::tolower(static_cast<unsigned char>(character))); }
 
@@ -28,8 +50,20 @@ SaltedHash::Salt SaltedHash::random_salt() {
 }
 
 std::uint64_t SaltedHash::value(std::string_view bytes) const {
-  namespace secret = shmem_impl::secret;
-  return secret::siphash_64(std::bit_cast<secret::SipKey>(salt_), secret::bytes_of(bytes));
+  std::array<std::uint64_t, 4> v = {salt_[0] ^ 0x736f6d6570736575u, salt_[1] ^ 0x646f72616e646f6du,
+                                    salt_[0] ^ 0x6c7967656e657261u, salt_[1] ^ 0x7465646279746573u};
+  const auto take = [&](std::uint64_t word) {
+    v[3] ^= word;
+    mix(v);
+    mix(v);
+    v[0] ^= word;
+  };
+  const std::size_t whole = bytes.size() / 8 * 8;
+  for (std::size_t at = 0; at < whole; at += 8) take(word_at(bytes, at));
+  take(word_at(bytes, whole) | std::uint64_t{bytes.size()} << 56);
+  v[2] ^= 0xff;
+  for (int round = 0; round < 4; ++round) mix(v);
+  return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 std::string SaltedHash::word(std::string_view bytes) const {
