@@ -156,7 +156,8 @@ class BindChoice(BindTest):
     def test_conflicting_variables_leave_the_program_unbound(self):
         for variables, part in (({"SLURM_STEP_GPUS": "1,2", "CUDA_VISIBLE_DEVICES": "1"}, "only those of SLURM_STEP_GPUS=1,2"),
                                 ({"SLURM_STEP_GPUS": "5", "CUDA_VISIBLE_DEVICES": "3"}, "is not in SLURM_STEP_GPUS=5")):
-            self.assert_refused(bind(self.directory, "--dry-run", SLURM_LOCALID="0", **variables), 2, part)
+            with self.subTest(variables):
+                self.assert_refused(bind(self.directory, "--dry-run", SLURM_LOCALID="0", **variables), 2, part)
             unbound = bind(self.directory, "--or-unbound", "--", "env", SLURM_LOCALID="0", **variables)
             self.assertEqual(unbound.returncode, 0, unbound.stderr)
             self.assertNotIn("UCX_NET_DEVICES", unbound.stdout)
@@ -177,7 +178,8 @@ class BindChoice(BindTest):
                                 ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is not a rank"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""}, "hides all GPUs"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "MIG-1"}, "--gpu N")):
-            self.assert_refused(bind(self.directory, "--dry-run", **variables), 2, part)
+            with self.subTest(variables):
+                self.assert_refused(bind(self.directory, "--dry-run", **variables), 2, part)
         self.assertEqual(place(bind(self.directory, "--dry-run", "--wrap", LOCAL_RANK="9"))["gpu"].split()[0], "GPU1")
 
     def test_rejects_wrong_usage(self):
@@ -185,7 +187,8 @@ class BindChoice(BindTest):
                                 (("--gpu", "-1", "--dry-run"), "8 GPUs, numbered from 0"),
                                 (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "the program is missing"),
                                 (("--gpu", "0", "--"), "the program is missing"), (("--unknown", "--", "echo"), "--unknown")):
-            self.assert_refused(bind(self.directory, *arguments), 2, part)
+            with self.subTest(arguments):
+                self.assert_refused(bind(self.directory, *arguments), 2, part)
         self.assertEqual(bind("/nothing/there", "--gpu", "0", "--dry-run").returncode, 4)
 
     def test_reports_conflicting_launchers(self):

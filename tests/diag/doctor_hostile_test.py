@@ -100,6 +100,12 @@ class DoctorHostile(Test):
                 inside.write_text(CANARY + "\n", encoding="ascii")
                 self.assertTrue(any(CANARY in output for output in self.run_all(directory)))
 
+    def test_does_not_read_an_endless_file_through_links(self):
+        places = ["/proc/cmdline", "/proc/self/limits", m.GPU + "/config", "/sys/class/infiniband/mlx5_0/ports/1/rate"]
+        for target in ("/dev/zero", "../" * 30 + "dev/zero"):
+            with self.subTest(target), Written(m.changed(m.server(), dict.fromkeys(places, m.Link(target)))) as directory:
+                self.run_all(directory)
+
     def test_does_not_open_real_device_nodes(self):
         tree = m.server()
         places = ["/proc/cmdline", "/proc/self/limits", m.GPU + "/config", "/sys/class/infiniband/mlx5_0/ports/1/rate"]

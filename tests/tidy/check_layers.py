@@ -24,6 +24,8 @@ PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"} | {
 SHARING = {"platform", "cli", "measure", "diag"}
 # Products in which a file name must be unique.
 DISTINCT_NAMES = {"lib", "platform", "cli", "measure", "diag", "transfer"}
+# The directory that includes the interface of a kernel module, and its header.
+GDRDRV_INTERFACE = ("lib/backend/gdrdrv", "kernel/include/gdrdrv_abi.h")
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # except forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {
@@ -89,6 +91,8 @@ def complaint(root, path, quoted, angled, layers):
         return f"backend '{backend_of(path)}' may not include backend '{backend_of(target)}' ({target})"
     if target.startswith("tests/"):
         return f"only tests include tests ({target})"
+    if target.startswith("kernel/") and (posixpath.dirname(path), target) != GDRDRV_INTERFACE:
+        return f"a product may not include a kernel module's header ({target})"
     if other is not None and not allows(layers, own, other):
         return f"layer '{own}' may not include '{other}' ({target})"
     return None

@@ -154,6 +154,12 @@ class Layers(TidyTest):
         self.plant("lib/driver/a.cpp", '#include "tests/support/fake.hpp"\n')
         self.expect(check_layers, "only tests include tests")
 
+    def test_keeps_kernel_modules_out_of_products(self):
+        self.plant("kernel/include/gdrdrv_abi.h")
+        self.plant("lib/backend/gdrdrv/module_file.cpp", '#include "kernel/include/gdrdrv_abi.h"\n')
+        self.plant("lib/driver/a.cpp", '#include "kernel/include/gdrdrv_abi.h"\n')
+        self.expect(check_layers, "lib/driver/a.cpp:1: a product may not include a kernel module's header")
+
 
 def body(lines):
     return "{\n" + "  f();\n" * (lines - 2) + "}\n"
