@@ -107,9 +107,9 @@ struct Copier {
 };
 
 /// Selects the copy kernels for this CPU and mapping type. `forced`: the name of a copy kernel (GDRKIT_COPY_KERNEL), or
-/// empty. A forced copy kernel without loads (movdir64b) leaves the choice of loads automatic. Cached and device
-/// mappings use no copy kernel, but a forced name is still checked. EINVAL: unknown name, or MappingType::none.
-/// EOPNOTSUPP: this CPU does not support the copy kernel. The errors list the usable names.
+/// empty. A forced copy kernel without loads (movdir64b, avx512_movdir64b) leaves the choice of loads automatic. Cached
+/// and device mappings use no copy kernel, but a forced name is still checked. EINVAL: unknown name, or
+/// MappingType::none. EOPNOTSUPP: this CPU does not support the copy kernel. The errors list the usable names.
 [[nodiscard]] base::Result<Copier> choose(const cpu::Features& features, MappingType type, const char* forced) noexcept;
 
 /// One line of kernels_<architecture>.def.

@@ -17,8 +17,8 @@ struct OwnChunk {
   std::uint64_t address = 0;
 };
 
-/// Addresses are those of this PE's GPU, offsets are in this PE's heap. Called by any thread that holds the lock of
-/// Remote.
+/// Addresses are those of this PE's GPU, offsets are in this PE's heap. Remote calls it with its lock held. The
+/// transport ucx calls read() without the lock, also for memory outside the heap, so implementations are thread-safe.
 class OwnHeap {
  public:
   virtual ~OwnHeap() = default;

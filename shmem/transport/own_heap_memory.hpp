@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OwnHeapMemory: access to this PE's GPU memory for the thread that serves other nodes.
+// OwnHeapMemory: access to this PE's GPU memory for the delivery of messages and for puts of GPU memory to other nodes.
 #pragma once
 
 #include <memory>

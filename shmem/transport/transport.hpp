@@ -52,8 +52,8 @@ class Transport {
   /// Fails with the reason if it cannot access that slot.
   [[nodiscard]] virtual base::Status serves(int slot) noexcept = 0;
 
-  // put and get fail with EOPNOTSUPP if this transport can never access that chunk. The caller then tries the next
-  // transport.
+  // put and get fail with EOPNOTSUPP if this transport can never access that chunk, or with any error if serves() fails
+  // afterwards. The caller then tries the next transport.
 
   /// The source may be reused after the call; with `is_async`, after complete(slot). Puts of one thread to one slot
   /// become visible in the order of the calls if order(slot) was called between them.
@@ -78,7 +78,7 @@ class Transport {
 /// Path of data to other nodes: GDRKIT_SHMEM_REMOTE.
 enum class RemoteWay : std::uint8_t {
   automatic,  ///< large data directly where UCX can, the rest staged
-  direct,     ///< by UCX between GPU addresses
+  direct,     ///< by UCX, between local memory and the other PE's GPU address
   staged,     ///< by messages through host memory; the other PE writes the data to its GPU through BAR1 or by copies
   copied,     ///< like staged, but only by copies; for comparison
 };

@@ -21,7 +21,7 @@ constexpr int n_pes = 4;
 constexpr std::size_t header_bytes = sizeof(RemoteMessage);
 
 /// PE 0 of a job whose other PEs this program simulates. It is recreated from time to time, because PE 0 keeps
-/// the data of unfinished meetings.
+/// the data of unfinished allgathers.
 struct Victim {
   shmem_impl::tests::SimulatedJob job{n_pes};
   std::unique_ptr<shmem_impl::core::Pe> pe;

@@ -13,7 +13,7 @@ import report
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 KERNEL_SYSTEM_HEADERS = {"immintrin.h", "emmintrin.h", "smmintrin.h", "arm_neon.h", "arm_acle.h", "cstddef", "cstdint"}
 # Namespaces of layers, and their directories.
-NAMESPACES = {name: f"lib/{name}" for name in ("base", "driver", "cpu", "copy", "backend", "core", "capi")}
+NAMESPACES = {name: f"lib/{name}" for name in ("base", "driver", "cpu", "copy", "backend", "engine", "core", "capi")}
 NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/topology"}
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
